@@ -1,0 +1,355 @@
+"""The one intermediate form: a static computation graph in structured SSA.
+
+The user's function, its backward, its tangent and its Hessian are all `Graph`s.
+A `Node` is a literal call (`op`, `args`, `kwargs`) whose arguments are nested
+tuples, lists, dicts and slices with `Value`s and Python constants at the leaves,
+so a node can be printed, run on numbers or run on symbols as it stands.
+
+Names of operations
+-------------------
+- ``add sub mul truediv floordiv mod pow matmul neg pos invert lt le gt ge eq ne
+  and_ or_ xor lshift rshift getitem not_ is_ is_not contains``: Python's operators,
+  as the module `operator` names them (`not_` is Python's ``not``);
+- ``np.tanh``, ``np.linalg.inv``, ``math.exp``, ``scipy.special.erf``: functions;
+- ``builtins.float``, ``builtins.len``, ``builtins.max``, ``builtins.print`` ...;
+- ``runtime.unbroadcast`` ...: helpers of `symback.runtime`;
+- ``dim`` (array, k): ``x.shape[k]``; ``shape`` (array): ``x.shape``;
+- ``setitem`` (x, index, v): x with ``x[index] = v`` done; x itself is unchanged;
+- ``index_add`` (x, index, v): x with v added at index, repeated indices accumulating;
+  x may be an array or a list;
+- ``list`` (item, ...): a run-time list; ``list_append`` (l, v): l with v appended;
+  ``list_pop`` (l) has two outputs: l without its last item, and that item;
+  ``list_zeros`` (l): a list of zeros shaped as l's items; ``list_reverse`` (l);
+- ``struct`` (like, {field: value}): ``type(like)(field=value, ...)``;
+- ``call`` (f, args, kwargs): a call of an object known only at run time;
+- ``method`` (object, "name", args, kwargs): ``object.name(*args, **kwargs)``;
+- ``attr`` (object, "name"): ``object.name``;
+- ``fstring`` (part, ...): strings and (value, conversion, format) triples joined;
+- ``assert`` (condition, message), ``raise`` (exception): effects without outputs;
+- ``stop_gradient`` (x): x.
+
+Control flow
+------------
+``if``     args ``(condition,)``; blocks ``(then, else)`` without parameters; the outputs
+           are the results of the block that ran.
+``for``    args ``((start, stop, step), elements, inits)``: runs its body for each index of the
+           range.  `elements` are run-time lists walked in lock-step with it.
+           Body parameters: ``(index, *one per list, *carried)``.  Body results:
+           ``([stop flag] if breaks) + next carried + collected items``.  Outputs: the
+           final carried values, then one run-time list per collected item.
+           kwargs: ``reverse`` walks range and lists backwards; ``breaks``: a true stop flag
+           ends the loop after that iteration (its carried values and items count).
+``while``  args ``(inits,)``; blocks ``(condition, body)``, both with the carried values as
+           parameters; the condition block has one result.  Body results and outputs as in
+           ``for``; kwargs ``breaks``.
+
+Blocks see the values of the blocks around them.  A result may be `UNDEFINED`: the name
+has no value on that path, and nothing on that path reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import InternalError, Span
+from .types import Type
+
+__all__ = [
+    "EFFECTS",
+    "UNDEFINED",
+    "Arg",
+    "Block",
+    "Graph",
+    "Node",
+    "Param",
+    "Value",
+    "leaves",
+    "map_leaves",
+]
+
+Arg = Any
+"""A `Value`, a constant, or a tuple, list, dict or slice of them."""
+
+EFFECTS = frozenset({"assert", "raise", "builtins.print", "call", "method"})
+"""Operations that act on the world: kept in order, never shared, never dropped."""
+
+
+class _Undefined:
+    """The value of a name that the path taken did not assign."""
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED = _Undefined()
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """One SSA value: compared by identity.
+
+    `name` is the user's variable (or ``x_bar`` for the cotangent of x) when it has one.
+    """
+
+    name: str | None = None
+    type: Type | None = None
+
+    def __repr__(self) -> str:
+        return f"%{self.name or ''}{id(self) % 9973}"
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation, its arguments, outputs, nested blocks and the user's line."""
+
+    op: str
+    args: tuple[Arg, ...] = ()
+    kwargs: Mapping[str, Arg] = field(default_factory=dict)
+    outs: tuple[Value, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    span: Span | None = None
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """Return the values that the arguments mention, in order, with repeats.
+
+        Values that nested blocks take from outside are not among them: see
+        `Block.free`.
+        """
+        found = [a for a in leaves(self.args) if isinstance(a, Value)]
+        found += [a for a in leaves(dict(self.kwargs)) if isinstance(a, Value)]
+        return tuple(found)
+
+    @property
+    def uses(self) -> tuple[Value, ...]:
+        """Return `inputs` and what nested blocks take from outside."""
+        if not self.blocks:
+            return self.inputs
+        return self.inputs + tuple(v for b in self.blocks for v in b.free())
+
+    @property
+    def out(self) -> Value:
+        """Return the only output."""
+        if len(self.outs) != 1:
+            raise InternalError(f"`{self.op}` has {len(self.outs)} outputs, not one")
+        return self.outs[0]
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and all nodes nested in it."""
+        yield self
+        for block in self.blocks:
+            yield from block.walk()
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A straight list of nodes with parameters and results."""
+
+    params: tuple[Value, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    results: tuple[Arg, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """Yield every node, nested ones included."""
+        for node in self.nodes:
+            yield from node.walk()
+
+    def free(self) -> tuple[Value, ...]:
+        """Return the values used here but defined outside, each once, in order."""
+        known = set(self.params)
+        found: dict[Value, None] = {}
+        for node in self.nodes:
+            for value in node.uses:
+                if value not in known:
+                    found.setdefault(value)
+            known.update(node.outs)
+        for value in leaves(self.results):
+            if isinstance(value, Value) and value not in known:
+                found.setdefault(value)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of the function.
+
+    kind : ``"positional"`` or ``"keyword"`` as the user declared it, or ``"captured"``: a
+        global or closed-over object of the user's, passed by keyword and read anew at
+        each call.
+    """
+
+    name: str
+    value: Value
+    kind: str = "positional"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A function: parameters, one block, one result (a nested tuple of values).
+
+    `block.results` has exactly one entry, the returned object.  `source` is the place of the
+    user's function; `title` is the first comment line of the emitted text; `errstate` are
+    the settings of `np.errstate` in which the text must run (empty: none).
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    block: Block
+    source: Span | None = None
+    title: str = ""
+    errstate: Mapping[str, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.block.nodes)
+
+    @property
+    def result(self) -> Arg:
+        """Return the returned object."""
+        return self.block.results[0]
+
+    def check(self) -> Graph:
+        """Return self, or raise `InternalError` where the form is broken."""
+        _check_block(self.block, {p.value for p in self.params}, self)
+        return self
+
+    def __str__(self) -> str:
+        return _text(self)
+
+
+def leaves(arg: Arg) -> Iterator[Any]:
+    """Yield the leaves of a nested argument, constants included.
+
+    >>> list(leaves((1, [2, slice(3, None)], {"a": 4})))
+    [1, 2, 3, None, None, 4]
+    """
+    if isinstance(arg, (tuple, list)):
+        for item in arg:
+            yield from leaves(item)
+    elif isinstance(arg, dict):
+        for item in arg.values():
+            yield from leaves(item)
+    elif isinstance(arg, slice):
+        yield from leaves((arg.start, arg.stop, arg.step))
+    else:
+        yield arg
+
+
+def map_leaves(function: Callable[[Any], Any], arg: Arg) -> Arg:
+    """Rebuild a nested argument with each leaf replaced.
+
+    >>> map_leaves(lambda a: a * 10, (1, [2], {"a": 4}))
+    (10, [20], {'a': 40})
+    """
+    if type(arg) is tuple:
+        return tuple(map_leaves(function, item) for item in arg)
+    if isinstance(arg, list):
+        return [map_leaves(function, item) for item in arg]
+    if isinstance(arg, dict):
+        return {key: map_leaves(function, item) for key, item in arg.items()}
+    if isinstance(arg, slice):
+        return slice(
+            *(map_leaves(function, item) for item in (arg.start, arg.stop, arg.step))
+        )
+    return function(arg)
+
+
+def _check_block(block: Block, outside: set[Value], graph: Graph) -> None:
+    known = outside | set(block.params)
+    for node in block.nodes:
+        for value in node.inputs:
+            if value not in known:
+                raise InternalError(
+                    f"`{node.op}` reads {value!r} before it is defined\n{graph}"
+                )
+        for nested in node.blocks:
+            _check_block(nested, known, graph)
+        _check_node(node, graph)
+        for value in node.outs:
+            if value in known:
+                raise InternalError(f"{value!r} is defined twice\n{graph}")
+            known.add(value)
+    for value in leaves(block.results):
+        if isinstance(value, Value) and value not in known:
+            raise InternalError(f"a result, {value!r}, is not defined\n{graph}")
+
+
+def _check_node(node: Node, graph: Graph) -> None:
+    """Check that the counts of parameters, results and outputs agree."""
+    if node.op == "if":
+        sizes = {len(b.results) for b in node.blocks} | {len(node.outs)}
+        fine = len(sizes) == 1 and not any(b.params for b in node.blocks)
+    elif node.op in ("for", "while"):
+        inits = node.args[-1]
+        body = node.blocks[-1]
+        lead = 1 + len(node.args[1]) if node.op == "for" else 0
+        flags = 1 if node.kwargs.get("breaks") else 0
+        fine = (
+            len(body.params) == lead + len(inits)
+            and len(body.results) - flags == len(node.outs)
+            and len(node.outs) >= len(inits)
+        )
+    else:
+        fine = not node.blocks
+    if not fine:
+        raise InternalError(f"`{node.op}` is malformed\n{graph}")
+
+
+def _text(graph: Graph) -> str:
+    """Render a graph as text: a line a node, with types and the user's lines."""
+    names: dict[Value, str] = {}
+    taken: set[str] = set()
+
+    def name(value: Any) -> str:
+        if not isinstance(value, Value):
+            return repr(value)
+        if value not in names:
+            base = value.name or "t"
+            text, count = base, 1
+            while text in taken or (text == "t" and value.name is None):
+                text, count = f"{base}{count}", count + 1
+            names[value] = text
+            taken.add(text)
+        return names[value]
+
+    def arg(item: Arg) -> str:
+        if isinstance(item, tuple):
+            return f"({', '.join(map(arg, item))}{',' if len(item) == 1 else ''})"
+        if isinstance(item, list):
+            return f"[{', '.join(map(arg, item))}]"
+        if isinstance(item, dict):
+            return f"{{{', '.join(f'{k!r}: {arg(v)}' for k, v in item.items())}}}"
+        if isinstance(item, slice):
+            parts = ["" if p is None else arg(p) for p in (item.start, item.stop)]
+            return ":".join(parts + ([] if item.step is None else [arg(item.step)]))
+        if isinstance(item, type):
+            return item.__name__
+        return name(item)
+
+    def typed(value: Value) -> str:
+        return f"{name(value)}: {value.type}" if value.type else name(value)
+
+    lines: list[str] = []
+
+    def block(body: Block, depth: int, head: str) -> None:
+        pad = "  " * depth
+        params = f" ({', '.join(typed(p) for p in body.params)})" if body.params else ""
+        lines.append(f"{pad}{head}{params}:")
+        for node in body.nodes:
+            left = ", ".join(typed(v) for v in node.outs)
+            parts = [arg(a) for a in node.args]
+            parts += [f"{k}={arg(v)}" for k, v in node.kwargs.items()]
+            text = f"{node.op}({', '.join(parts)})"
+            text = f"{left} = {text}" if left else text
+            where = f"  # {node.span.where}" if node.span else ""
+            lines.append(f"{pad}  {text}{where}")
+            for number, nested in enumerate(node.blocks):
+                heads = {"if": ("then", "else"), "while": ("while", "do")}
+                block(nested, depth + 2, heads.get(node.op, ("do",))[number])
+        results = ", ".join(arg(r) for r in body.results)
+        lines.append(f"{pad}  -> {results}")
+
+    params = ", ".join(typed(p.value) for p in graph.params)
+    block(graph.block, 0, f"graph {graph.name}({params})")
+    return "\n".join(lines)
