@@ -1,0 +1,1 @@
+"""The demonstration that `symback demo` runs: a network that learns penguins."""

@@ -1,0 +1,1 @@
+"""Tables, drawings and pages: how results look to a person."""
