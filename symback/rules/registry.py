@@ -1,0 +1,224 @@
+"""The table of derivatives and the five words that fill it.
+
+A rule is data: a call written as the user writes it, and one text per argument in the
+same language.  In a text stand the call's own parameter names, ``out`` (or the names
+after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``, ``math``, and
+the functions of `symback.rules.helpers`.  Multiplying by the cotangent, unbroadcasting,
+accumulating and masking are the transform's, never a rule's.
+
+>>> rule = elementwise("np.example(x)", "1 - out**2", register=False)
+>>> rule.op, rule.params, rule.texts
+('np.example', ('x',), ('1 - out**2',))
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import InternalError
+
+__all__ = [
+    "CLOSED",
+    "REGISTRY",
+    "Rule",
+    "closed",
+    "elementwise",
+    "find",
+    "pullback",
+    "select",
+    "zero",
+]
+
+Text = str | Callable[..., Any] | None
+"""One argument's rule: a text, a function in the same language, or None (not active)."""
+
+REQUIRED = object()
+"""The default of a parameter that has none."""
+
+OPERATORS = {
+    "Add": "add",
+    "Sub": "sub",
+    "Mult": "mul",
+    "Div": "truediv",
+    "FloorDiv": "floordiv",
+    "Mod": "mod",
+    "Pow": "pow",
+    "MatMult": "matmul",
+    "USub": "neg",
+    "UAdd": "pos",
+    "Invert": "invert",
+    "BitAnd": "and_",
+    "BitOr": "or_",
+    "BitXor": "xor",
+    "LShift": "lshift",
+    "RShift": "rshift",
+    "Lt": "lt",
+    "LtE": "le",
+    "Gt": "gt",
+    "GtE": "ge",
+    "Eq": "eq",
+    "NotEq": "ne",
+    "Not": "not_",
+    "Is": "is_",
+    "IsNot": "is_not",
+    "In": "contains",
+}
+"""Python's operator classes in `ast` and the names of their operations."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The derivative of one operation.
+
+    kind : ``"elementwise"`` (texts are partials), ``"select"`` (texts are masks: True where the
+        argument is passed on), ``"pullback"`` (texts map the cotangent) or ``"zero"``.
+    params, defaults : the signature; a parameter starting with ``*`` takes the rest.
+    outs : names of the outputs.
+    tie : texts used instead where two or more arguments are active.
+    singular : whether a finite input can give an infinite value or partial.
+    """
+
+    op: str
+    kind: str
+    params: tuple[str, ...]
+    texts: tuple[Text, ...]
+    defaults: tuple[Any, ...] = ()
+    outs: tuple[str, ...] = ("out",)
+    tie: tuple[Text, ...] = ()
+    singular: bool = False
+    domain: str | None = None
+    kink: str | None = None
+    source: str | None = None
+    call: str = field(default="", compare=False)
+
+    def bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> dict[str, Any] | str:
+        """Return the arguments by parameter name, or say which one does not fit."""
+        bound: dict[str, Any] = {}
+        rest = list(args)
+        for param in self.params:
+            if param.startswith("*"):
+                bound[param] = tuple(rest)
+                rest = []
+            elif rest:
+                bound[param] = rest.pop(0)
+        if rest:
+            return f"takes {len(self.params)} arguments here, {len(args)} were given"
+        for key, value in kwargs.items():
+            if key in bound or key not in self.params:
+                return f"is not supported with `{key}=`"
+            bound[key] = value
+        for param, default in zip(self.params, self.defaults, strict=True):
+            if param not in bound:
+                if default is REQUIRED:
+                    return f"needs the argument `{param}`"
+                bound[param] = default
+        return bound
+
+
+REGISTRY: dict[str, Rule] = {}
+"""All rules by the name of their operation."""
+
+CLOSED: list[Rule] = []
+"""Composite expressions whose derivative is known in closed form; `call` is the pattern."""
+
+
+def find(op: str) -> Rule | None:
+    """Return the rule of an operation, or None."""
+    return REGISTRY.get(op)
+
+
+def _parse(call: str) -> tuple[str, tuple[str, ...], tuple[Any, ...], tuple[str, ...]]:
+    """Split ``"np.sum(x, axis=None) -> out"`` into op, parameters, defaults, outputs."""
+    text, _, outs = call.partition("->")
+    node = ast.parse(text.strip(), mode="eval").body
+    names = tuple(n.strip() for n in outs.split(",")) if outs.strip() else ("out",)
+    params: list[str] = []
+    defaults: list[Any] = []
+    if isinstance(node, ast.Call):
+        op = ast.unparse(node.func)
+        for arg in node.args:
+            params.append(ast.unparse(arg))
+            defaults.append(() if isinstance(arg, ast.Starred) else REQUIRED)
+        for keyword in node.keywords:
+            params.append(str(keyword.arg))
+            defaults.append(ast.literal_eval(keyword.value))
+        if "." not in op and op not in ("setitem", "dim"):
+            op = f"builtins.{op}"
+    else:
+        if isinstance(node, ast.BinOp):
+            kind: Any = node.op
+            operands: list[ast.expr] = [node.left, node.right]
+        elif isinstance(node, ast.UnaryOp):
+            kind, operands = node.op, [node.operand]
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            kind, operands = node.ops[0], [node.left, node.comparators[0]]
+        else:
+            raise InternalError(f"a rule for `{call}` is not a call or an operator")
+        op = OPERATORS[type(kind).__name__]
+        params = [ast.unparse(operand) for operand in operands]
+        defaults = [REQUIRED] * len(params)
+    return op, tuple(params), tuple(defaults), names
+
+
+def _make(
+    kind: str, call: str, texts: tuple[Text, ...], register: bool, **fields: Any
+) -> Rule:
+    op, params, defaults, outs = _parse(call)
+    if len(texts) > len(params):
+        raise InternalError(f"the rule for `{call}` has more texts than parameters")
+    texts = texts + (None,) * (len(params) - len(texts))
+    rule = Rule(op, kind, params, texts, defaults, outs, call=call, **fields)
+    if register:
+        if op in REGISTRY:
+            raise InternalError(f"`{op}` has two rules")
+        REGISTRY[op] = rule
+    return rule
+
+
+def elementwise(call: str, *partials: Text, register: bool = True, **fields: Any) -> Rule:
+    """State ∂out/∂argument for each argument of an elementwise operation."""
+    return _make("elementwise", call, partials, register, **fields)
+
+
+def select(call: str, *masks: Text, register: bool = True, **fields: Any) -> Rule:
+    """State for each argument the mask of entries that the output takes from it."""
+    return _make("select", call, masks, register, **fields)
+
+
+def pullback(call: str, *texts: Text, register: bool = True, **fields: Any) -> Rule:
+    """State the map out_bar -> argument_bar for each argument of a structural operation.
+
+    A text may be a function; it is called with the cotangents, the outputs and the call's
+    arguments by name, as many of them as its own parameters name.
+    """
+    return _make("pullback", call, texts, register, **fields)
+
+
+def zero(*calls: str) -> None:
+    """State that the derivative is mathematically zero for each of these calls."""
+    for call in calls:
+        _make("zero", call, (), True)
+
+
+def closed(pattern: str, *texts: Text, pullback: bool = False, **fields: Any) -> Rule:
+    """State the derivative of a composite expression by its free names, in order.
+
+    The value is still computed as the user wrote it.  `pullback` says that the texts map
+    ``out_bar``; otherwise they are partials.
+    """
+    node = ast.parse(pattern, mode="eval").body
+    modules = {"np", "math"}
+    found = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    params = tuple(dict.fromkeys(n for n in found if n not in modules))
+    texts = texts + (None,) * (len(params) - len(texts))
+    kind = "pullback" if pullback else "elementwise"
+    rule = Rule(
+        "closed", kind, params, texts, (REQUIRED,) * len(params), call=pattern, **fields
+    )
+    CLOSED.append(rule)
+    return rule
