@@ -1,0 +1,494 @@
+"""Text and syntax tree: the user's source with true positions, and printing.
+
+Reading: `read_function` returns the tree of a function exactly where it stands in the
+user's file, so that every message can point at the line and the characters.  A file is
+parsed once for each of its contents, and never before someone asks.
+
+Printing: `print_statement` and `print_expression` turn a tree into text.  astor does
+it, with the parentheses that a reader wants around mixed ``@`` and ``*``; what it
+printed is parsed again and compared with the tree, and on any difference or exception
+`ast.unparse` prints instead.  This is the one file that imports astor.
+
+>>> print_expression(ast.parse("(x @ W)*2 ** n", mode="eval").body)
+'(x @ W) * 2**n'
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import math
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import SourceUnavailableError, Span
+
+__all__ = [
+    "FunctionSource",
+    "normalise",
+    "print_expression",
+    "print_statement",
+    "read_function",
+    "same_tree",
+]
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+# Reading
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function's tree, whose positions are those of the user's file.
+
+    `node` is the definition or the lambda; `lines` are all lines of `file`, without
+    their newlines; `function` is the live function that was asked for, unwrapped.
+    """
+
+    node: Definition
+    file: str
+    lines: Sequence[str] = field(repr=False)
+    function: types.FunctionType = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Return the name in the definition, ``<lambda>`` for a lambda."""
+        return getattr(self.node, "name", "<lambda>")
+
+    def span(self, node: ast.AST) -> Span:
+        """Return where a node of the tree stands, in characters counted from 1.
+
+        A definition's span is its first line; a node without a position of its own (an
+        operator, a list of arguments) has that of its first part, or the function's.
+        """
+        placed = next((n for n in _outside_in(node) if hasattr(n, "lineno")), self.node)
+        line = int(getattr(placed, "lineno", 1))
+        end_line: int = getattr(placed, "end_lineno", None) or line
+        column = self._column(line, getattr(placed, "col_offset", 0))
+        if isinstance(placed, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            end_line, end_column = line, len(self._line(line).rstrip()) + 1
+        else:
+            end_column = self._column(end_line, getattr(placed, "end_col_offset", 0))
+        return Span(
+            self.file, line, column, end_line, end_column, self._line(line), self.name
+        )
+
+    def _line(self, line: int) -> str:
+        return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+
+    def _column(self, line: int, offset: int) -> int:
+        """Convert an offset in UTF-8 bytes from 0 to characters from 1."""
+        text = self._line(line)
+        if text.isascii():
+            return offset + 1
+        return len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+
+def read_function(fn: Callable[..., Any]) -> FunctionSource:
+    """Return the source of a function, a lambda or a method.
+
+    Decorators made with `functools.wraps` are looked through, and the ones written
+    above the definition are no part of it.
+
+    Raises:
+        SourceUnavailableError: `fn` is built in, no function, typed at a prompt or made
+            by ``exec``, or its file has gone or changed since it was imported.
+    """
+    function = _plain_function(fn)
+    code = function.__code__
+    file, name = code.co_filename, function.__qualname__
+    if file in ("<stdin>", "<string>"):
+        raise SourceUnavailableError(
+            f"the source of `{name}` cannot be read: it was typed at a prompt or "
+            "made by exec",
+            hint="put the function in a file and import it, or use a notebook.",
+        )
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if not lines:
+        raise SourceUnavailableError(
+            f"the source of `{name}` cannot be read: there is no text for {file}",
+            hint="import the function from a .py file that is still in its place.",
+        )
+    parsed = _parsed(file, lines)
+    node = _choose(parsed.definitions.get(code.co_firstlineno, ()), function)
+    return FunctionSource(node, file, parsed.lines, function)
+
+
+def _plain_function(fn: Any) -> types.FunctionType:
+    """Look through wrappers and methods; raise where no Python function is inside."""
+    found = fn
+    seen: set[int] = set()
+    while id(found) not in seen:
+        seen.add(id(found))
+        if isinstance(found, types.MethodType):
+            found = found.__func__
+        else:
+            found = getattr(found, "__wrapped__", found)
+    if isinstance(found, types.FunctionType):
+        return found
+    name = getattr(found, "__qualname__", None) or getattr(found, "__name__", None)
+    if isinstance(found, functools.partial):
+        what, hint = "is a partial", "give the function inside it."
+    elif isinstance(found, type):
+        what, hint = "is a class, not a function", "give one of its methods."
+    elif callable(found) and not name:
+        name, what = type(found).__qualname__, "is a callable object, not a function"
+        hint = "give its method `__call__`."
+    elif callable(found):
+        what = "is built in or compiled: it has no Python source"
+        hint = f"call it in a function of your own: `def f(x): return {name}(x)`."
+    else:
+        name, what = repr(found), "is not a function"
+        hint = "give a function."
+    raise SourceUnavailableError(f"`{name or 'partial'}` {what}", hint=hint)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """A file's lines and its definitions by the line that code objects name first."""
+
+    raw: list[str]
+    lines: Sequence[str]
+    definitions: dict[int, list[Definition]]
+
+
+_files: dict[str, _Parsed] = {}
+
+
+def _parsed(file: str, raw: list[str]) -> _Parsed:
+    """Parse a file, or return what an earlier call parsed from the same lines."""
+    known = _files.get(file)
+    if known is not None and (known.raw is raw or known.raw == raw):
+        return known
+    try:
+        with warnings.catch_warnings():
+            # The user has already seen what Python says about this file.
+            warnings.simplefilter("ignore")
+            tree = ast.parse("".join(raw), file)
+    except (SyntaxError, ValueError) as error:
+        raise SourceUnavailableError(
+            f"{file} is not Python any more: {error}",
+            hint="undo the edit, or restart Python.",
+        ) from error
+    definitions: dict[int, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, Definition):
+            decorators = getattr(node, "decorator_list", ())
+            first = min(n.lineno for n in (node, *decorators))
+            definitions.setdefault(first, []).append(node)
+    lines = tuple(line.rstrip("\r\n") for line in raw)
+    _files[file] = parsed = _Parsed(raw, lines, definitions)
+    return parsed
+
+
+def _choose(
+    definitions: Sequence[Definition], function: types.FunctionType
+) -> Definition:
+    """Return the definition that a function was compiled from.
+
+    Several may begin on one line: names and parameters decide, then the positions of
+    the instructions, which lie inside the right body and as tightly as can be.
+    """
+    code = function.__code__
+    alike = [d for d in definitions if _signature(d) == _code_signature(code)]
+    if len(alike) > 1:
+        alike = _tightest(alike, code)
+    if len(alike) == 1 and _last_line(code) <= (alike[0].end_lineno or 0):
+        return alike[0]
+    if alike[1:]:
+        raise SourceUnavailableError(
+            f"which lambda of {code.co_filename}, line {code.co_firstlineno}, is meant "
+            "cannot be told",
+            hint="write each lambda on a line of its own.",
+        )
+    raise SourceUnavailableError(
+        f"`{function.__qualname__}` is not at line {code.co_firstlineno} of "
+        f"{code.co_filename}: the file has changed since it was imported",
+        hint="reload the module or restart Python.",
+    )
+
+
+def _signature(node: Definition) -> tuple[str, ...]:
+    """Return the name and the parameters, in the order of `co_varnames`."""
+    a = node.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    names += [p.arg for p in (a.vararg, a.kwarg) if p is not None]
+    return (getattr(node, "name", "<lambda>"), *names)
+
+
+def _code_signature(code: types.CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS)
+    count += bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return (code.co_name, *code.co_varnames[:count])
+
+
+def _last_line(code: types.CodeType) -> int:
+    return max((line for *_, line in code.co_lines() if line), default=0)
+
+
+def _tightest(
+    definitions: Sequence[Definition], code: types.CodeType
+) -> list[Definition]:
+    """Keep the definitions whose extent fits the instructions' positions best."""
+    places = [
+        ((start, column), (end, end_column))
+        for start, end, column, end_column in code.co_positions()
+        if None not in (start, end, column, end_column) and end_column
+    ]
+    if not places:
+        # Python 3.12 places nothing of `lambda: 1`; `-X no_debug_ranges`, nothing at all.
+        return [
+            d for d in definitions if _body_code(d) == (code.co_code, code.co_consts)
+        ]
+    first = min(begin for begin, _ in places)
+    last = max(end for _, end in places)
+
+    def extent(node: Definition) -> tuple[tuple[int, int], tuple[int, int]]:
+        inside = node.body if isinstance(node, ast.Lambda) else node
+        begin = (inside.lineno, inside.col_offset)
+        return begin, (inside.end_lineno or 0, inside.end_col_offset or 0)
+
+    around = [d for d in definitions if extent(d)[0] <= first and last <= extent(d)[1]]
+    # Nested lambdas begin later than the ones around them: the innermost fits best.
+    around.sort(key=lambda d: extent(d)[0])
+    return around[-1:]
+
+
+def _body_code(node: Definition) -> tuple[bytes, tuple[Any, ...]] | None:
+    """Compile a lambda by itself and return its instructions and constants."""
+    if not isinstance(node, ast.Lambda):
+        return None
+    bare = ast.arguments(
+        node.args.posonlyargs, node.args.args, node.args.vararg,
+        node.args.kwonlyargs, [None] * len(node.args.kwonlyargs), node.args.kwarg, [],
+    )  # fmt: skip
+    alone = ast.copy_location(ast.Lambda(bare, node.body), node)
+    for made in compile(ast.Expression(alone), "<lambda>", "eval").co_consts:
+        if isinstance(made, types.CodeType):
+            return made.co_code, made.co_consts
+    return None
+
+
+def _outside_in(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_in(child)
+
+
+# Printing
+
+
+def print_expression(node: ast.expr) -> str:
+    """Return an expression as one line of text.
+
+    >>> print_expression(ast.parse("a*b@c", mode="eval").body)
+    '(a * b) @ c'
+    """
+    return print_statement(ast.Expr(node))
+
+
+def print_statement(node: ast.stmt) -> str:
+    """Return a statement as text, without a newline at its end.
+
+    >>> print_statement(ast.parse("x[1:,None]=-y**2").body[0])
+    'x[1:, None] = -y**2'
+    """
+    tree = normalise(node)
+    assert isinstance(tree, ast.stmt)
+    try:
+        text = _with_astor(tree)
+        if same_tree(text, ast.Module([tree], [])):
+            return text
+    except Exception:
+        # astor is of 2019 and the trees are of today: whatever it trips over, the
+        # standard library prints it.
+        pass
+    return ast.unparse(tree)
+
+
+def same_tree(text: str, tree: ast.Module) -> bool:
+    """Return whether the text is that tree, positions aside."""
+    try:
+        return ast.dump(ast.parse(text)) == ast.dump(tree)
+    except (SyntaxError, ValueError):
+        return False
+
+
+class _Normalise(ast.NodeTransformer):
+    """Replace the constants that no printer prints truly, and add missing fields."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        made = _constant(node.value)
+        same = isinstance(made, ast.Constant) and type(made.value) is type(node.value)
+        return node if same else made
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.keywords = getattr(node, "keywords", [])
+        return self.generic_visit(node)
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.posonlyargs = getattr(node, "posonlyargs", [])
+        return self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        for value in node.values:
+            if not isinstance(value, ast.Constant):
+                self.visit(value)
+        return node
+
+
+def normalise(tree: ast.AST) -> ast.AST:
+    """Return the tree as a parser would have made it: no negative constants, say.
+
+    >>> ast.dump(normalise(ast.Constant(-2)))
+    'UnaryOp(op=USub(), operand=Constant(value=2))'
+    """
+    made: ast.AST = _Normalise().visit(tree)
+    return ast.fix_missing_locations(made)
+
+
+def _constant(value: Any) -> ast.expr:
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float, complex)):
+        return ast.Constant(value)
+    if isinstance(value, complex):
+        imaginary = ast.Constant(complex(0.0, abs(value.imag)))
+        negative = math.copysign(1.0, value.imag) < 0
+        zero = value.real == 0
+        if zero and math.copysign(1.0, value.real) > 0 and not negative:
+            return imaginary
+        if zero or not math.isfinite(value.imag) or not math.isfinite(value.real):
+            # Adding the parts would lose the sign of a zero, or make NaNs.
+            parts = [_constant(value.real), _constant(value.imag)]
+            return ast.Call(ast.Name("complex", ast.Load()), parts, [])
+        sign: ast.operator = ast.Sub() if negative else ast.Add()
+        return ast.BinOp(_constant(value.real), sign, imaginary)
+    if isinstance(value, float) and not math.isfinite(value):
+        word = "nan" if math.isnan(value) else "inf"
+        call = ast.Call(ast.Name("float", ast.Load()), [ast.Constant(word)], [])
+        return ast.UnaryOp(ast.USub(), call) if value < 0 else call
+    if value < 0 or (value == 0 and math.copysign(1.0, value) < 0):
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def _with_astor(tree: ast.stmt) -> str:
+    generator = _generator_class()("    ")
+    generator.visit(tree)
+    return "".join(generator.result).strip("\n")
+
+
+@functools.cache
+def _generator_class() -> Any:
+    """Return the subclass of astor's generator; astor is imported here, on first use.
+
+    Raises ImportError where astor is not installed.
+    """
+    with warnings.catch_warnings():
+        # astor 0.8.1 names node classes that Python has since deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from astor.code_gen import SourceGenerator, set_precedence
+        from astor.op_util import Precedence
+
+    products = (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+
+    class Generator(SourceGenerator):  # type: ignore[misc]  # astor has no types
+        """astor's printer with clearer products, tighter powers and newer syntax."""
+
+        def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802 - as ast names it
+            if (
+                isinstance(node.op, ast.Pow)
+                and _plain(node.left)
+                and _plain(node.right)
+            ):
+                with self.delimit(node, node.op):
+                    set_precedence(Precedence.Pow + 1, node.left)
+                    set_precedence(Precedence.PowRHS, node.right)
+                    self.write(node.left, "**", node.right)
+                return
+            left = node.left
+            if isinstance(left, ast.BinOp) and (
+                (isinstance(node.op, ast.MatMult) and isinstance(left.op, products))
+                or (isinstance(node.op, products) and isinstance(left.op, ast.MatMult))
+            ):
+                # `(x @ W) * m`: right without the parentheses, but misread.
+                with self.delimit(node, node.op) as delimiters:
+                    set_precedence(delimiters.p + 1, left, node.right)
+                    symbol = {ast.MatMult: " @ ", ast.Mult: " * ", ast.Div: " / "}
+                    text = symbol.get(type(node.op))
+                    text = text or (" % " if isinstance(node.op, ast.Mod) else " // ")
+                    self.write(left, text, node.right)
+                return
+            super().visit_BinOp(node)
+
+        def visit_Lambda(self, node: ast.Lambda) -> None:  # noqa: N802 - as ast names it
+            with self.delimit(node) as delimiters:
+                set_precedence(delimiters.p, node.body)
+                a = node.args
+                some = a.posonlyargs or a.args or a.vararg or a.kwonlyargs or a.kwarg
+                self.write("lambda " if some else "lambda")
+                self.visit_arguments(a)
+                self.write(": ", node.body)
+
+        def visit_arguments(self, node: ast.arguments) -> None:
+            if node.posonlyargs:
+                self.write(ast.unparse(node))
+            else:
+                super().visit_arguments(node)
+
+        def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802 - as ast names it
+            text = _joined(node)
+            quotes = '"' in text or "\\" in text
+            self.write(ast.unparse(node) if quotes else f'f"{text}"')
+
+        def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802 - as ast names it
+            if isinstance(node.value, str):
+                self.write(_quoted(node.value))
+            else:
+                super().visit_Constant(node)
+
+    return Generator
+
+
+def _plain(node: ast.expr) -> bool:
+    """Return whether ``a**b`` reads well without spaces around the sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+        return isinstance(node, (ast.Name, ast.Constant))
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def _joined(node: ast.JoinedStr) -> str:
+    """Return what stands between the quotes of an f-string."""
+    text = ""
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            plain = repr(part.value)[1:-1]
+            text += plain.replace("{", "{{").replace("}", "}}")
+        elif isinstance(part, ast.FormattedValue):
+            inner = print_expression(part.value)
+            text += "{ " if inner.startswith("{") else "{"
+            text += inner + (f"!{chr(part.conversion)}" if part.conversion > 0 else "")
+            if isinstance(part.format_spec, ast.JoinedStr):
+                text += ":" + _joined(part.format_spec)
+            text += "}"
+    return text
+
+
+def _quoted(text: str) -> str:
+    """Return a string literal in double quotes unless that needs more escapes."""
+    plain = repr(text)
+    if plain[0] == "'" and '"' not in text:
+        return f'"{plain[1:-1]}"'
+    return plain
