@@ -1,0 +1,56 @@
+"""What README.md and docs/ show is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.pages import outputs, rewritten
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+LINK = re.compile(r"\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_shows_what_its_code_prints(page: Path, request: pytest.FixtureRequest):
+    if request.config.getoption("--update-golden"):
+        page.write_text(rewritten(page), encoding="utf-8")
+    for block, printed in outputs(page):
+        assert printed == block.body
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path):
+    text = page.read_text(encoding="utf-8")
+    targets = [m["target"] for m in LINK.finditer(text) if "://" not in m["target"]]
+    assert [t for t in targets if not (page.parent / t).exists()] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name)
+def test_an_example_runs(example: Path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", str(example)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_readme_fits_one_screen_of_reading():
+    """One screen: purpose, function, source and comparison, before anything else."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 160
