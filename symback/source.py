@@ -244,7 +244,7 @@ def _tightest(
         if None not in (start, end, column, end_column) and end_column
     ]
     if not places:
-        # Python 3.12 places nothing of `lambda: 1`; `-X no_debug_ranges`, nothing at all.
+        # 3.12 places nothing of `lambda: 1`; `-X no_debug_ranges`, nothing at all.
         return [
             d for d in definitions if _body_code(d) == (code.co_code, code.co_consts)
         ]
