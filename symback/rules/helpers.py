@@ -1,0 +1,178 @@
+"""What several rules say alike: small functions in the language of users' functions.
+
+Lowering inlines them, so they may hold assignments, ``if`` on what is known while
+lowering, ``for`` over known structures, slices and calls of NumPy, and nothing else.
+Three of them are questions that lowering answers itself: `known_rank`, `is_constant`
+and `is_complex`.
+
+>>> import numpy as np
+>>> x = np.arange(6.0).reshape(2, 3)
+>>> unreduce(np.sum(x, axis=1), 1, False).shape
+(2, 1)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+
+__all__ = [
+    "cast_back",
+    "count",
+    "gap",
+    "inverse_axes",
+    "is_complex",
+    "is_constant",
+    "item",
+    "known_rank",
+    "others",
+    "part",
+    "per_matrix",
+    "positions",
+    "reverse_cumsum",
+    "spread",
+    "swap",
+    "symmetrized",
+    "unreduce",
+]
+
+Array = Any
+"""Anything that NumPy computes with: Python scalars, NumPy scalars and arrays."""
+
+
+def known_rank(*values: Array) -> bool:
+    """Return whether the ranks of these values are known; lowering answers itself."""
+    return bool(values) or True
+
+
+def is_constant(*values: Any) -> bool:
+    """Return whether these values are known while lowering, which answers itself.
+
+    Run as plain Python it is True of Python's own numbers and of None.
+    """
+    return all(isinstance(v, (int, float, complex, str, type(None))) for v in values)
+
+
+def is_complex(value: Array) -> bool:
+    """Return whether a value is complex; lowering answers from what it knows."""
+    return np.iscomplexobj(value)
+
+
+def gap(x: Array, y: Array) -> Array:
+    """Return ``x - y``, and 0 between two equal infinities.
+
+    >>> gap(-np.inf, -np.inf) + 0.0
+    0.0
+    """
+    return np.where(np.isinf(x) & (x == y), 0.0, x - y)
+
+
+def swap(x: Array) -> Array:
+    """Return a matrix, or each of a stack of matrices, transposed."""
+    if known_rank(x) and np.ndim(x) == 2:
+        return x.T
+    return np.swapaxes(x, -1, -2)
+
+
+def symmetrized(x: Array) -> Array:
+    """Return the symmetric part of a matrix, or of each of a stack."""
+    return 0.5 * (x + swap(x))
+
+
+def per_matrix(x: Array, a: Array) -> Array:
+    """Return `x`, one number a matrix of `a`, ready to be multiplied with `a`."""
+    if known_rank(a) and np.ndim(a) == 2:
+        return x
+    return np.expand_dims(x, (-2, -1))
+
+
+def unreduce(x: Array, axis: Any, keepdims: Any) -> Array:
+    """Put the axes that a reduction removed back as axes of length 1."""
+    if axis is None or keepdims:
+        return x
+    return np.expand_dims(x, axis)
+
+
+def spread(x: Array, like: Array, axis: Any, keepdims: Any) -> Array:
+    """Give every entry of `like` the reduced value that it was reduced to."""
+    return np.broadcast_to(unreduce(x, axis, keepdims), np.shape(like))
+
+
+def count(x: Array, axis: Any) -> Any:
+    """Return how many entries a reduction of `x` over `axis` takes together."""
+    if axis is None:
+        return np.size(x)
+    if isinstance(axis, tuple):
+        total = 1
+        for k in axis:
+            total = total * np.shape(x)[k]
+        return total
+    return np.shape(x)[axis]
+
+
+def cast_back(x_bar: Array, x: Array, dtype: Any) -> Array:
+    """Undo what ``dtype=`` did to a cotangent; a cast to integers stops it."""
+    if dtype is None:
+        return x_bar
+    if np.issubdtype(dtype, np.inexact):
+        return runtime.unbroadcast(x_bar, x)
+    return np.zeros_like(x)
+
+
+def part(x: Array, axis: Any, start: Any, stop: Any) -> Array:
+    """Return ``x[start:stop]`` along an axis."""
+    if not is_constant(axis):
+        return np.moveaxis(np.moveaxis(x, axis, 0)[start:stop], 0, axis)
+    if axis >= 0:
+        return x[(slice(None),) * axis + (slice(start, stop),)]
+    return x[(..., slice(start, stop)) + (slice(None),) * (-axis - 1)]
+
+
+def item(x: Array, axis: Any, k: Any) -> Array:
+    """Return ``x[k]`` along an axis."""
+    if not is_constant(axis):
+        return np.moveaxis(x, axis, 0)[k]
+    if axis >= 0:
+        return x[(slice(None),) * axis + (k,)]
+    return x[(..., k) + (slice(None),) * (-axis - 1)]
+
+
+def positions(x: Array) -> Array:
+    """Return an array shaped like `x` that numbers its entries.
+
+    What a rearrangement does to it says where each entry went.
+    """
+    return np.reshape(np.arange(np.size(x)), np.shape(x))
+
+
+def inverse_axes(axes: Any) -> Any:
+    """Return the permutation that undoes ``np.transpose(x, axes)``.
+
+    >>> inverse_axes((2, 0, -2))
+    (1, 2, 0)
+    """
+    places = [k % len(axes) for k in axes]
+    return tuple([places.index(k) for k in range(len(axes))])
+
+
+def reverse_cumsum(x: Array, axis: Any) -> Array:
+    """Return the sums of each entry and those after it along an axis."""
+    return np.flip(np.cumsum(np.flip(x, axis), axis), axis)
+
+
+def others(x: Array, axis: Any) -> Array:
+    """Return for each entry the product of the others along an axis.
+
+    No division, so zeros do no harm.
+
+    >>> others(np.array([2.0, 0.0, 5.0]), 0)
+    array([ 0., 10.,  0.])
+    """
+    ones = np.ones_like(part(x, axis, 0, 1))
+    rest = np.flip(part(x, axis, 1, None), axis)
+    before = np.cumprod(np.concatenate([ones, part(x, axis, 0, -1)], axis), axis)
+    after = np.cumprod(np.concatenate([ones, rest], axis), axis)
+    return before * np.flip(after, axis)

@@ -1,0 +1,201 @@
+"""The few NumPy helpers that generated code may call.
+
+Generated code calls them where the shapes are not known while it is written, and where
+a line of NumPy cannot say what is meant.  They need nothing but NumPy.
+
+>>> import numpy as np
+>>> unbroadcast(np.ones((4, 3)), np.zeros(3))
+array([4., 4., 4.])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "cofactor",
+    "dot_pullback_a",
+    "dot_pullback_b",
+    "gather_pullback",
+    "matmul_pullback_a",
+    "matmul_pullback_b",
+    "scan",
+    "unbroadcast",
+    "winners",
+]
+
+Array = Any
+"""Anything that NumPy computes with: Python scalars, NumPy scalars and arrays."""
+
+
+def unbroadcast(x_bar: Array, x: Array) -> Array:
+    """Sum a cotangent over the axes along which `x` was broadcast.
+
+    The result has the shape of `x`, its precision if `x` is a float, and no imaginary
+    part if `x` is real.
+
+    >>> unbroadcast(np.ones((4, 3)), np.zeros((4, 1)))
+    array([[3.],
+           [3.],
+           [3.],
+           [3.]])
+    >>> unbroadcast(np.ones(3), 2.0)
+    3.0
+    """
+    if isinstance(x, (float, int)) and not isinstance(x, np.generic):
+        if type(x_bar) is float:
+            return x_bar
+        return float(np.sum(np.real(x_bar)))
+    shape = np.shape(x)
+    if np.shape(x_bar) != shape:
+        lead = np.ndim(x_bar) - len(shape)
+        ones = [
+            lead + k
+            for k, size in enumerate(shape)
+            if size == 1 and np.shape(x_bar)[lead + k] != 1
+        ]
+        x_bar = np.sum(x_bar, axis=(*range(lead), *ones), keepdims=True)
+        x_bar = np.reshape(x_bar, shape)[()]
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return x_bar
+    if dtype.kind not in "fc":
+        dtype = np.dtype(np.float64)
+    if dtype.kind == "f" and np.iscomplexobj(x_bar):
+        x_bar = np.real(x_bar)
+    if getattr(x_bar, "dtype", None) != dtype:
+        x_bar = np.asarray(x_bar).astype(dtype)[()]
+    if isinstance(x, np.ndarray) and not isinstance(x_bar, np.ndarray):
+        x_bar = np.asarray(x_bar)
+    return x_bar
+
+
+def winners(index: Any, x: Array) -> Array:
+    """Return which entries of ``v`` stay after ``x[index] = v``.
+
+    Where an index names a place more than once the last write wins.  The mask has the
+    shape of ``x[index]``.
+
+    >>> winners(np.array([0, 0, 2]), np.zeros(3))
+    array([False,  True,  True])
+    """
+    places = np.arange(np.size(x)).reshape(np.shape(x))[index]
+    if np.ndim(places) == 0:
+        return np.asarray(True)
+    flat = places.reshape(-1)
+    last = np.empty(np.size(x), dtype=np.intp)
+    # NumPy assigns in order, so what is left in a place is the last that wrote it.
+    last[flat] = np.arange(flat.size)
+    return (last[flat] == np.arange(flat.size)).reshape(places.shape)
+
+
+def gather_pullback(out_bar: Array, places: Array, x: Array) -> Array:
+    """Return the cotangent of `x` in ``np.ravel(x)[places]``: repeats are added.
+
+    >>> gather_pullback(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]), np.zeros(3))
+    array([3., 0., 4.])
+    """
+    flat = np.ravel(places)
+    weights = np.ravel(np.broadcast_to(out_bar, np.shape(places)))
+    size = np.size(x)
+    if np.iscomplexobj(weights):
+        real = np.bincount(flat, weights.real, size)
+        total: Array = real + 1j * np.bincount(flat, weights.imag, size)
+    else:
+        total = np.bincount(flat, weights, size)
+    return unbroadcast(np.reshape(total, np.shape(x)), x)
+
+
+def scan(a: Array, b: Array, axis: int = 0) -> Array:
+    """Return s with ``s[i] = b[i] + a[i] * s[i - 1]`` along an axis, ``s[-1] = 0``.
+
+    By doubling: each of the log2(n) rounds joins neighbouring stretches of the
+    recurrence, so there is neither a loop over the entries nor a division.
+
+    >>> scan(np.array([9.0, 2.0, 3.0]), np.array([1.0, 1.0, 1.0]))
+    array([ 1.,  3., 10.])
+    """
+    dtype = np.result_type(a, b)
+    factor = np.moveaxis(np.array(a, dtype=dtype), axis, 0)
+    total = np.moveaxis(np.array(b, dtype=dtype), axis, 0)
+    step = 1
+    while step < len(total):
+        total[step:] += factor[step:] * total[:-step]
+        factor[step:] = factor[step:] * factor[:-step]
+        step *= 2
+    return np.moveaxis(total, 0, axis)
+
+
+def cofactor(a: Array) -> Array:
+    """Return the matrix of cofactors, ∂det(a)/∂a, of a square matrix or a stack.
+
+    Right for singular matrices too, by the singular value decomposition.
+
+    >>> cofactor(np.array([[1.0, 2.0], [2.0, 4.0]])).round(12) + 0.0
+    array([[ 4., -2.],
+           [-2.,  1.]])
+    """
+    a = np.asarray(a)
+    u, s, vt = np.linalg.svd(a)
+    n = s.shape[-1]
+    if n and np.all(s[..., -1] > 1e-3 * s[..., 0]):
+        # Well-conditioned: the inverse is as accurate, and cheaper to read.
+        inverse = np.swapaxes(np.linalg.inv(a), -1, -2)
+        result: Array = np.linalg.det(a)[..., None, None] * inverse
+        return result
+    ones = np.ones_like(s[..., :1])
+    before = np.cumprod(np.concatenate([ones, s[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1]
+    # det(u) and det(vt) are 1 or -1 (of modulus 1 if complex).
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    product = (u.conj() * (before * after)[..., None, :]) @ vt.conj()
+    return sign[..., None, None] * product
+
+
+def matmul_pullback_a(out_bar: Array, a: Array, b: Array) -> Array:
+    """Return the cotangent of `a` in ``a @ b``, whatever the ranks."""
+    if np.ndim(b) == 1:
+        product = np.expand_dims(out_bar, -1) * b
+    elif np.ndim(a) == 1:
+        product = np.squeeze(b @ np.expand_dims(out_bar, -1), -1)
+    else:
+        product = out_bar @ np.swapaxes(b, -1, -2)
+    return unbroadcast(product, a)
+
+
+def matmul_pullback_b(out_bar: Array, a: Array, b: Array) -> Array:
+    """Return the cotangent of `b` in ``a @ b``, whatever the ranks."""
+    if np.ndim(a) == 1:
+        product = np.expand_dims(out_bar, -1 if np.ndim(b) == 1 else -2)
+        product = product * (a if np.ndim(b) == 1 else a[:, None])
+    elif np.ndim(b) == 1:
+        product = np.squeeze(np.swapaxes(a, -1, -2) @ np.expand_dims(out_bar, -1), -1)
+    else:
+        product = np.swapaxes(a, -1, -2) @ out_bar
+    return unbroadcast(product, b)
+
+
+def dot_pullback_a(out_bar: Array, a: Array, b: Array) -> Array:
+    """Return the cotangent of `a` in ``np.dot(a, b)``, whatever the ranks."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(out_bar * b, a)
+    if np.ndim(b) == 1:
+        return np.expand_dims(out_bar, -1) * b
+    # out[i.., j.., m] = sum_k a[i.., k] b[j.., k, m]
+    matrix = np.moveaxis(b, -2, -1).reshape(-1, b.shape[-2])
+    flat = np.reshape(out_bar, (-1, matrix.shape[0])) @ matrix
+    return np.reshape(flat, np.shape(a))
+
+
+def dot_pullback_b(out_bar: Array, a: Array, b: Array) -> Array:
+    """Return the cotangent of `b` in ``np.dot(a, b)``, whatever the ranks."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(out_bar * a, b)
+    matrix = np.reshape(a, (-1, np.shape(a)[-1]))
+    if np.ndim(b) == 1:
+        return np.reshape(out_bar, -1) @ matrix
+    moved = np.moveaxis(b, -2, -1)
+    flat = np.reshape(out_bar, (len(matrix), -1)).T @ matrix
+    return np.moveaxis(np.reshape(flat, moved.shape), -1, -2)
