@@ -146,6 +146,13 @@ def block_depth(arrays: Any) -> int:
     return 1 + block_depth(arrays[0]) if isinstance(arrays, list) else 0
 
 
+def extent(a: Any, axis: int) -> Any:
+    """Return the length along an axis of a block or of nested lists of blocks."""
+    if isinstance(a, list):
+        return extent(a[0], axis)
+    return 1 if np.ndim(a) < -axis else np.shape(a)[axis]
+
+
 def unblock(x_bar: Array, arrays: Any, axis: int) -> Any:
     """Cut along `axis` for each item of a list, then along the next for its items."""
     if not isinstance(arrays, list):
@@ -153,7 +160,7 @@ def unblock(x_bar: Array, arrays: Any, axis: int) -> Any:
     bars = []
     start: Any = 0
     for a in arrays:
-        stop = start + np.shape(np.block(a))[axis] if axis >= -1 else 0
+        stop = start + extent(a, axis)
         bars.append(unblock(part(x_bar, axis, start, stop), a, axis + 1))
         start = stop
     return bars
@@ -176,7 +183,7 @@ def repeat_of(out_bar: Array, a: Array, repeats: Any, axis: Any) -> Array:
     """Add the repeats."""
     if axis is None and isinstance(repeats, int):
         return np.reshape(
-            np.sum(np.reshape(out_bar, (-1, repeats)), axis=1), np.shape(a)
+            np.sum(np.reshape(out_bar, (np.size(a), repeats)), axis=1), np.shape(a)
         )
     places = np.repeat(positions(a), repeats, axis)
     return runtime.gather_pullback(out_bar, places, a)
@@ -186,10 +193,21 @@ def pad_of(out_bar: Array, array: Array, pad_width: Any, mode: Any) -> Array:
     """Return the inside, with what a mode copied from it added where it came from."""
     places = np.pad(positions(array), pad_width, mode=mode)
     if mode == "constant":
-        # The border was filled, not copied: it is counted from nowhere.
-        inside = np.pad(np.ones(np.shape(array), dtype=bool), pad_width)
-        out_bar = np.where(inside, out_bar, 0.0)
+        out_bar = np.where(pad_inside(array, pad_width), out_bar, 0.0)
     return runtime.gather_pullback(out_bar, places, array)
+
+
+def pad_value(
+    out_bar: Array, array: Array, pad_width: Any, constant_values: Any
+) -> Array:
+    """Sum the border."""
+    border = np.where(pad_inside(array, pad_width), 0.0, out_bar)
+    return runtime.unbroadcast(border, constant_values)
+
+
+def pad_inside(array: Array, pad_width: Any) -> Array:
+    """Return the mask of the entries that were there before."""
+    return np.pad(np.ones(np.shape(array), dtype=bool), pad_width)
 
 
 def meshgrid_of(outs_bar: Any, xi: Any, indexing: Any) -> Any:
@@ -276,7 +294,10 @@ pullback("np.rot90(m, k=1, axes=(0, 1))", "np.rot90(out_bar, -k, axes)")
 pullback("np.roll(a, shift, axis=None)", roll_of)
 pullback("np.tile(A, reps)", tile_of)
 pullback("np.repeat(a, repeats, axis=None)", repeat_of)
-pullback("np.pad(array, pad_width, mode='constant', constant_values=0)", pad_of)
+pullback(
+    "np.pad(array, pad_width, mode='constant', constant_values=0)",
+    *(pad_of, None, None, pad_value),
+)
 pullback("np.delete(arr, obj, axis=None)", delete_of)
 zero(
     "np.shape(a)",

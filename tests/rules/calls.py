@@ -1,0 +1,401 @@
+"""Whole calls at which the structural rules are tested, by operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Arguments and keywords; `rtol`, `pick` and `skip` are for `evaluate.check`."""
+
+
+def call(*args: Any, **kwargs: Any) -> Call:
+    """Write a call as it is written in Python."""
+    return args, kwargs
+
+
+def numbers(*shape: int, seed: int = 0) -> np.ndarray:
+    """Return normal numbers, all different."""
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def spaced(*shape: int, seed: int = 0) -> np.ndarray:
+    """Return numbers that differ by at least 0.1 from one another and from 0."""
+    rng = np.random.default_rng([seed, *shape])
+    size = int(np.prod(shape))
+    steps = np.concatenate([np.arange(1, size + 1), -np.arange(1, size + 1)])
+    return rng.permutation(steps)[:size].reshape(shape) * 0.1 + 0.03
+
+
+def complexes(*shape: int) -> np.ndarray:
+    """Return complex numbers."""
+    return numbers(*shape) + 1j * numbers(*shape, seed=1)
+
+
+def regular(n: int, *batch: int) -> np.ndarray:
+    """Return well-conditioned matrices."""
+    return 0.4 * numbers(*batch, n, n) + 2.0 * np.eye(n)
+
+
+V, W = numbers(3), numbers(3, seed=1)
+M, N = numbers(2, 3), numbers(3, 4)
+T, U = numbers(2, 3, 4), numbers(2, 4, 3)
+S = spaced(3, 4)
+MASK = np.array([[True, False, True, True], [False] * 3 + [True], [True] * 4])
+
+AXES: list[dict[str, Any]] = [
+    {},
+    {"axis": 0},
+    {"axis": -1, "keepdims": True},
+    {"axis": (0, 2)},
+    {"axis": (-1, 0), "keepdims": True},
+    {"keepdims": True},
+    {"axis": ()},
+]
+
+
+def reductions(*more: Call) -> list[Call]:
+    """Return a reduction's calls over all kinds of axes."""
+    some = [call(spaced(2, 3, 4), **axes) for axes in AXES]
+    return [*some, call(spaced(5)), call(spaced(3, 1), axis=1), *more]
+
+
+WHERE = [
+    call(S, where=MASK),
+    call(S, axis=1, where=MASK),
+    call(S, axis=1, keepdims=True, where=MASK),
+    call(S, axis=0, where=np.array([[True], [True], [False]])),
+]
+PRODUCTS = [
+    call(V, W),
+    call(V, N),
+    call(M, V),
+    call(M, N),
+]
+BATCHES = [
+    call(T, U),
+    call(T, numbers(4, 2)),
+    call(numbers(5, 3), T),
+    call(T, numbers(4)),
+    call(V, T),
+    call(numbers(3, 1, 2, 4), U),
+    call(numbers(1, 3, 4), U),
+    call(numbers(0, 3), N),
+    call(numbers(2, 0), numbers(0, 3)),
+]
+EXTREME = [
+    call(S, where=MASK, initial=-9.0),
+    call(S, where=MASK, axis=0, initial=-9.0),
+    call(S, axis=1, initial=0.4),
+]
+
+CALLS: dict[str, list[Call]] = {
+    "np.sum": reductions(
+        *WHERE, call(S, initial=2.0), call(S, axis=0, dtype=float), call(numbers(0, 3))
+    ),
+    "np.mean": reductions(*WHERE, call(numbers(3, 0), axis=0)),
+    "np.prod": reductions(
+        *WHERE,
+        call(S, initial=2.0),
+        call(S, axis=0, initial=2.0, keepdims=True, where=MASK),
+        call(np.array([2.0, 0.0, 3.0])),
+        call(np.array([[2.0, 0.0, 3.0], [0.0, 0.0, 5.0]]), axis=1),
+        call(numbers(0)),
+        call(numbers(3, 0), axis=1),
+    ),
+    "np.var": reductions(
+        *WHERE,
+        call(S, ddof=1),
+        call(S, axis=0, ddof=1, keepdims=True),
+        call(S, axis=1, correction=1),
+        call(complexes(4)),
+        call(complexes(2, 3), axis=1),
+    ),
+    "np.std": [
+        c
+        for c in reductions(*WHERE, call(S, axis=0, ddof=1))
+        if c[1].get("axis") != () and c[0][0].shape != (3, 1)
+    ]
+    + [call(complexes(4))],
+    "np.max": reductions(*EXTREME),
+    "np.min": reductions(
+        call(S, where=MASK, initial=9.0), call(S, axis=1, initial=-0.4)
+    ),
+    "np.ptp": reductions(),
+    "np.cumsum": [call(T), call(V), call(T, axis=0), call(T, axis=-2), call(T, 1)],
+    "np.cumprod": [
+        call(T),
+        call(V),
+        call(T, axis=0),
+        call(T, axis=-1),
+        call(np.array([2.0, 0.0, 3.0, 5.0])),
+        call(np.array([[2.0, 0.0, 3.0, 0.0], [0.0, 1.5, 4.0, 1.0]]), axis=1),
+        call(numbers(0)),
+    ],
+    "runtime.scan": [call(V, W), call(T, T + 1.0, 1), call(T, T + 1.0, -1)],
+    "matmul": PRODUCTS + BATCHES,
+    "np.dot": [
+        *PRODUCTS,
+        call(T, numbers(4)),
+        call(T, numbers(4, 2)),
+        call(numbers(4), U),
+        call(T, U),
+        call(2.0, V),
+        call(V, 2.0),
+        call(numbers(5, 4), U),
+        call(np.array(2.0), np.array(3.0)),
+    ],
+    "np.outer": [call(V, W), call(V, numbers(2)), call(M, V), call(2.0, V)],
+    "np.inner": [
+        call(V, W),
+        call(M, V),
+        call(V, M),
+        call(M, M + 1.0),
+        call(2.0, M),
+        call(T, numbers(4)),
+        call(T, numbers(5, 4)),
+        call(numbers(4), T),
+    ],
+    "np.vdot": [
+        call(V, W),
+        call(M, M + 1.0),
+        call(complexes(3), complexes(3) + 1.0),
+        call(complexes(3), V),
+        call(V, complexes(3)),
+    ],
+    "np.linalg.inv": [call(regular(3)), call(regular(2, 4)), call(regular(1))],
+    "np.linalg.det": [
+        call(regular(3)),
+        call(regular(2, 4)),
+        call(np.zeros((3, 3))),
+        call(np.zeros((1, 1))),
+        call(np.array([[1.0, 2.0], [2.0, 4.0]])),
+        call(np.diag([2.0, 3.0, 0.0])),
+        call(numbers(4, 2) @ numbers(2, 4)),
+        call(np.stack([np.ones((2, 2)), np.eye(2)])),
+    ],
+    "runtime.cofactor": [call(regular(3)), call(regular(2, 4)), call(regular(1))],
+    "np.linalg.slogdet": [call(regular(3), pick=(1,)), call(-regular(3, 2), pick=(1,))],
+    "np.linalg.solve": [
+        call(regular(3), V),
+        call(regular(3), N),
+        call(regular(3, 2), numbers(2, 3, 1)),
+        call(regular(3, 2), N),
+        call(regular(3), numbers(2, 3, 4)),
+        call(regular(3, 2), V),
+        call(regular(1), numbers(1)),
+    ],
+    "np.linalg.norm": [
+        call(V),
+        call(M),
+        call(T),
+        call(T, axis=1),
+        call(T, axis=-1, keepdims=True),
+        call(T, axis=(0, 2)),
+        call(T, keepdims=True),
+        call(2.0 * V, 2),
+        call(V, 1),
+        call(V, np.inf, skip=("ord",)),
+        call(V, -np.inf, skip=("ord",)),
+        call(V, 3),
+        call(V, 1.5, skip=("ord",)),
+        call(V, -1),
+        call(V, 0.5, skip=("ord",)),
+        call(T, 1, axis=1),
+        call(T, np.inf, axis=0, keepdims=True, skip=("ord",)),
+        call(M, "fro"),
+        call(T, "fro", axis=(1, 2)),
+        call(M, 1),
+        call(M, -1),
+        call(M, np.inf, skip=("ord",)),
+        call(M, -np.inf, skip=("ord",)),
+        call(M, 2),
+        call(M, -2),
+        call(M, "nuc"),
+        call(T, 2, axis=(0, 2)),
+        call(T, "nuc", axis=(2, 0), keepdims=True),
+        call(T, 1, axis=(2, 1)),
+        call(T, np.inf, axis=(-1, 0), keepdims=True, skip=("ord",)),
+        call(complexes(3)),
+        call(complexes(2, 3), axis=0),
+        call(complexes(2, 3), 2),
+        call(complexes(3), 1),
+    ],
+    "runtime.matmul_pullback_a": [
+        call(a @ b, a, b) for (a, b), _ in PRODUCTS + BATCHES[:-1] if a.size
+    ],
+    "runtime.dot_pullback_a": [
+        call(np.dot(a, b), a, b)
+        for (a, b), _ in [*PRODUCTS, call(T, numbers(4)), call(T, U), call(V, 2.0)]
+    ],
+    "runtime.unbroadcast": [
+        call(T, numbers(3, 1), skip=("x",)),
+        call(T, numbers(2, 3, 4), skip=("x",)),
+        call(T, numbers(), skip=("x",)),
+    ],
+    "np.reshape": [call(T, (6, 4)), call(T, -1), call(T, (4, -1), order="F")],
+    "np.ravel": [call(T), call(T, order="F"), call(numbers())],
+    "np.squeeze": [call(numbers(1, 3, 1)), call(numbers(1, 3, 1), axis=-1)],
+    "np.expand_dims": [call(M, 0), call(M, (0, -1))],
+    "np.atleast_1d": [call(numbers()), call(M)],
+    "np.atleast_2d": [call(V), call(T)],
+    "np.atleast_3d": [call(V), call(M)],
+    "np.transpose": [call(T), call(T, (1, 2, 0)), call(T, axes=(-1, 0, 1)), call(V)],
+    "np.matrix_transpose": [call(M), call(T)],
+    "np.swapaxes": [call(T, 0, -1)],
+    "np.moveaxis": [call(T, 0, -1), call(T, (0, 1), (-1, 0))],
+    "np.broadcast_to": [call(V, (2, 3)), call(numbers(2, 1), (4, 2, 3)), call(V, (3,))],
+    "np.concatenate": [
+        call([V, W]),
+        call((M, M + 1.0)),
+        call([M, numbers(2, 1), M], axis=1),
+        call([T, T], axis=-1),
+        call([T, T], axis=-2),
+        call([M, V], axis=None),
+        call([V, numbers(0)]),
+    ],
+    "np.stack": [
+        call([V, W]),
+        call([M, M], axis=1),
+        call([M, M], axis=-1),
+        call([M, M], axis=-2),
+        call([1.5, 2.5]),
+    ],
+    "np.vstack": [call([V, W]), call([M, V]), call([M, M])],
+    "np.hstack": [call([V, numbers(2)]), call([M, M]), call([T, T]), call([1.5, V])],
+    "np.dstack": [call([V, W]), call([M, M]), call([T, T])],
+    "np.column_stack": [call([V, W]), call([V, numbers(3, 2)])],
+    "np.block": [
+        call([V, W]),
+        call([[M, numbers(2, 1)], [numbers(1, 3), numbers(1, 1)]]),
+        call([[M], [M]]),
+        call([1.5, V]),
+    ],
+    "np.append": [call(V, W), call(M, V), call(M, M, axis=0), call(M, M, axis=1)],
+    "np.array": [
+        call([1.5, 2.5]),
+        call([[1.5, 2.5], [0.5, -1.0]]),
+        call([V, W]),
+        call((V, [1.5, 2.5, 3.5])),
+        call(M),
+        call(M, dtype=float),
+    ],
+    "np.copy": [call(M)],
+    "np.astype": [call(M, float), call(M, complex)],
+    "np.float64": [call(1.5), call(M)],
+    "np.complex128": [call(1.5), call(M)],
+    "np.flip": [call(M), call(M, 0), call(T, axis=(0, -1))],
+    "np.fliplr": [call(M)],
+    "np.flipud": [call(M)],
+    "np.rot90": [call(M), call(M, 3), call(T, k=-1, axes=(0, 2))],
+    "np.roll": [
+        call(M, 1),
+        call(M, -2, axis=1),
+        call(M, (1, 2), axis=(0, 1)),
+        call(M, 1, axis=(0, 1)),
+    ],
+    "np.tile": [
+        call(V, 2),
+        call(M, 3),
+        call(V, (2, 2)),
+        call(M, (2, 1, 2)),
+        call(T, (2,)),
+        call(M, [2, 2]),
+        call(V, 0),
+    ],
+    "np.repeat": [
+        call(M, 2),
+        call(V, [1, 0, 3]),
+        call(M, 2, axis=0),
+        call(M, [1, 2, 0], axis=-1),
+        call(1.5, 3),
+        call(V, 0),
+    ],
+    "np.pad": [
+        call(V, 1),
+        call(M, ((1, 0), (2, 1))),
+        call(M, (1, 2), mode="edge"),
+        call(M, 1, mode="reflect"),
+        call(M, 2, mode="wrap"),
+        call(M, 2, mode="symmetric"),
+        call(V, 1, constant_values=3.0),
+    ],
+    "np.delete": [call(V, 1), call(M, [0, 2], axis=1), call(M, slice(0, 2))],
+    "np.full": [call((2, 3), 1.5), call((2, 3), V)],
+    "np.full_like": [call(M, 1.5), call(M, V)],
+    "np.linspace": [
+        call(1.0, 2.5),
+        call(1.0, 2.5, 4),
+        call(1.0, 2.5, num=4, endpoint=False),
+        call(V, 2.0, 3),
+        call(V, W, 3, axis=-1),
+        call(V, M, 4),
+    ],
+    "np.arange": [call(1.03, 2.5, 0.3), call(2.05), call(0.5, 3.1)],
+    "np.divmod": [call(7.3 * V, np.abs(W) + 1.0), call(7.3, 2.1)],
+    "builtins.divmod": [call(7.3, 2.1), call(-7.3, 2.1)],
+    "builtins.sum": [call([1.5, 2.5], 3.5), call([V, W]), call(M), call([V, 1.5], 2.5)],
+    "math.hypot": [call(1.5, 2.5), call(1.5, -2.0, 0.5)],
+    "np.select": [
+        call([S > 0.5, S > 0], [S, S**2], 1.5),
+        call([S > 0.5, S > 0], [V[:, None], 2.5]),
+    ],
+    "np.choose": [
+        call(np.array([0, 1, 1]), [V, W]),
+        call(np.array([0, 1]), [1.5, 2.5]),
+    ],
+    "np.where": [
+        call(S > 0, S, S + 1.0),
+        call(S > 0, 1.5, S),
+        call(S > 0, S[0], S[:, :1]),
+        call(S, S, 2.5, skip=("condition",)),
+        call(True, 1.5, 2.5),
+    ],
+    "np.clip": [
+        call(S, -0.4, 0.5),
+        call(S, S - 1.0, S + 1.0),
+        call(S, None, 0.5),
+        call(S, -0.4, None),
+        call(S, min=-0.4, max=0.5),
+        call(S, max=numbers(4)),
+        call(0.5, 1.0, 2.0),
+        call(S, 0.5, -0.4),
+        call(S, None, None),
+    ],
+    "np.real": [call(complexes(3)), call(V)],
+    "np.imag": [call(complexes(3))],
+    "np.conj": [call(complexes(3)), call(V)],
+    "np.angle": [call(complexes(3)), call(complexes(3), deg=True)],
+    "np.nan_to_num": [call(V)],
+    "np.copysign": [call(V, W), call(V, -1.0)],
+    "math.copysign": [call(1.5, -0.5), call(-1.5, -0.5)],
+    "builtins.complex": [call(1.5), call(1.5, 2.5)],
+}
+
+SAME = {
+    "np.amax": "np.max",
+    "np.amin": "np.min",
+    "np.matmul": "matmul",
+    "np.linalg.matmul": "matmul",
+    "runtime.matmul_pullback_b": "runtime.matmul_pullback_a",
+    "runtime.dot_pullback_b": "runtime.dot_pullback_a",
+    "np.linalg.outer": "",
+    "np.permute_dims": "np.transpose",
+    "np.linalg.matrix_transpose": "np.matrix_transpose",
+    "np.concat": "np.concatenate",
+    "np.asarray": "np.array",
+    "np.asanyarray": "np.array",
+    "np.ascontiguousarray": "np.array",
+    "np.float32": "",
+    "np.complex64": "",
+    "np.conjugate": "np.conj",
+}
+"""Operations that are tested at the calls of another; "" where `CALLS` adds some."""
+
+CALLS["np.linalg.outer"] = [call(V, W)]
+CALLS["np.float32"] = [call(1.5, rtol=1e-3)]
+CALLS["np.complex64"] = [call(1.5, rtol=1e-3)]
+for name, other in SAME.items():
+    if other:
+        CALLS[name] = CALLS[other]

@@ -1,0 +1,141 @@
+"""Every rule of the registry against differences of the function itself."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symback.rules import REGISTRY, Rule
+from tests.rules.calls import CALLS
+from tests.rules.cases import ANY, INTEGER, RANGES, draw
+from tests.rules.evaluate import call_text, check, function_of, pull
+
+SHAPES: list[tuple[tuple[int, ...], ...]] = [
+    ((), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 1), (4, 1, 3)),
+    ((), (2,)),
+    ((0,), (1,)),
+]
+"""Shapes of an elementwise rule's first and second argument."""
+
+
+def known(kind: str) -> list[str]:
+    """Return the operations of a kind that this NumPy and Python have."""
+    return [op for op, r in REGISTRY.items() if kind in r.kind and function_of(op)]
+
+
+ELEMENTWISE = [op for op in known("elementwise") + known("select") if op not in CALLS]
+STRUCTURAL = [op for op in known("") if op in CALLS]
+
+
+def arguments(rule: Rule, shapes: tuple[Any, ...], rng: Any) -> tuple[Any, ...]:
+    """Return arguments of an elementwise rule from its ranges."""
+    scalar = rule.op.startswith(("math.", "builtins."))
+    spans = RANGES.get(rule.op, (ANY,) * len(rule.params))
+    args = []
+    for k, span in enumerate(spans[: len(rule.params)]):
+        if k in INTEGER.get(rule.op, ()):
+            args.append(2)
+            continue
+        x = draw(rng, span, () if scalar else shapes[min(k, len(shapes) - 1)])
+        args.append(float(x) if np.ndim(x) == 0 else x)
+    return tuple(args)
+
+
+def test_no_rule_lacks_a_test() -> None:
+    missing = [
+        op
+        for op in known("")
+        if REGISTRY[op].kind != "zero" and op not in CALLS and op not in ELEMENTWISE
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("op", ELEMENTWISE)
+def test_elementwise_rule(op: str) -> None:
+    rule = REGISTRY[op]
+    shapes = SHAPES[:1] if op.startswith(("math.", "builtins.")) else SHAPES
+    for number, pair in enumerate(shapes):
+        args = arguments(rule, pair, np.random.default_rng([11, number]))
+        if any(np.size(a) == 0 for a in args):
+            bars = pull(rule, args, out_bar=function_of(op)(*args))  # type: ignore[misc]
+            for name, x in zip(rule.params, args, strict=False):
+                assert name not in bars or np.shape(bars[name]) == np.shape(x)
+            continue
+        assert check(rule, *args, rtol=2e-8) == [], f"{op} at {args}"
+
+
+@pytest.mark.parametrize("op", STRUCTURAL)
+def test_structural_rule(op: str) -> None:
+    rule = REGISTRY[op]
+    for args, kwargs in CALLS[op]:
+        empty = any(np.size(a) == 0 for a in args if isinstance(a, np.ndarray))
+        faults = check(rule, *args, **{"rtol": 2e-8, **kwargs})
+        if empty:
+            faults = [f for f in faults if "nothing" not in f]
+        assert faults == [], f"{op}{args}{kwargs}"
+
+
+@pytest.mark.parametrize("op", ELEMENTWISE)
+def test_float32_stays_float32(op: str) -> None:
+    if op.startswith(("math.", "builtins.")):
+        return
+    rule = REGISTRY[op]
+    rng = np.random.default_rng(5)
+    args = tuple(
+        np.float32(a) if isinstance(a, (float, np.ndarray)) else a
+        for a in arguments(rule, ((2, 3), (3,)), rng)
+    )
+    out = function_of(op)(*args)  # type: ignore[misc]
+    bars = pull(rule, args, out_bar=np.ones_like(out))
+    wide = pull(
+        rule,
+        tuple(np.float64(a) if isinstance(a, np.ndarray) else a for a in args),
+        out_bar=np.ones_like(out),
+    )
+    for name, x_bar in bars.items():
+        assert np.asarray(x_bar).dtype == np.float32
+        np.testing.assert_allclose(x_bar, wide[name], rtol=2e-5)
+
+
+def negative(x: Any) -> Any:
+    """Return a cotangent, or nested ones, with the sign flipped."""
+    if isinstance(x, (list, tuple)):
+        return [negative(item) for item in x]
+    return -1.0 * x
+
+
+def flipped(text: Any, kind: str) -> Any:
+    """Return a rule's text with the sign, or a mask's truth, flipped."""
+    if text is None:
+        return None
+
+    def negated(**names: Any) -> Any:
+        value = call_text(text, names)
+        return np.logical_not(value) if kind == "select" else negative(value)
+
+    if callable(text):
+        return functools.wraps(text)(negated)
+    return f"np.logical_not({text})" if kind == "select" else f"-1.0 * ({text})"
+
+
+@pytest.mark.parametrize("op", ELEMENTWISE + STRUCTURAL)
+def test_a_flipped_sign_is_noticed(op: str) -> None:
+    """Test the tests: a rule with every sign flipped must fail."""
+    rule = REGISTRY[op]
+    calls = CALLS.get(op) or [
+        (arguments(rule, ((3,), (3,)), np.random.default_rng([11, 1])), {})
+    ]
+    wrong = replace(rule, texts=tuple(flipped(t, rule.kind) for t in rule.texts))
+    results = [
+        check(wrong, *args, **{"rtol": 2e-8, **kwargs})
+        for args, kwargs in calls
+        if all(np.size(a) for a in args if isinstance(a, np.ndarray))
+    ]
+    assert any(results)
