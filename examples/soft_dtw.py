@@ -32,9 +32,8 @@ def soft_dtw(x, y, gamma=0.05):
 
 
 def main() -> None:
-    years = (12, 23, 33, 45, 55, 66, 75)  # minima: 1712, 1723, 1733, ...
-    pairs = zip(years[:-1], years[1:], strict=True)
-    cycles = [SUNSPOTS[a:b] / 100.0 for a, b in pairs]
+    # From minimum to minimum: 1712, 1723, 1733, ...
+    cycles = np.split(SUNSPOTS / 100.0, [12, 23, 33, 45, 55, 66, 75])[1:-1]
     print(soft_dtw.backward_source_for(cycles[0], cycles[1]))
     print(soft_dtw.check(cycles[0], cycles[1]))
 

@@ -44,4 +44,4 @@ def test_example(path: Path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_is_short(path: Path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 70
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60

@@ -161,7 +161,7 @@ class TestClosuresAreReadAtTheCall:
 
 # fmt: off
 first, second = (lambda x: x**2), (lambda x: x**3)
-by_key = {"sin": lambda x: np.sin(x), "cos": lambda x: np.cos(x)}; spare = lambda y: y  # noqa: E501, E702, E731
+by_key = {"sin": lambda x: np.sin(x), "cos": lambda x: np.cos(x)}; spare = lambda y: y  # noqa: E702, E731
 curried = lambda a: lambda x: a * x  # noqa: E731
 # fmt: on
 

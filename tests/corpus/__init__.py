@@ -49,6 +49,8 @@ MODULES = (
     "scalars",
     "models",
     "more_models",
+    "subtle_memory",
+    "subtle_flow",
 )
 
 Wrt = str | int | tuple[str | int, ...]
