@@ -1,0 +1,249 @@
+"""Which values are printed inside the expression that uses them.
+
+A value without a name that is used once, in the block that defines it, needs no
+statement of its own, unless memory that it reads is written to before its use, or the
+line would grow too long.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ..graph import EFFECTS, UNDEFINED, Arg, Block, Graph, Node, Value, leaves
+from ..passes.aliases import INPLACE, Aliases
+
+__all__ = ["Plan", "boolean", "plan"]
+
+WIDTH = 70
+"""Characters that an expression may have before its parts get names."""
+
+CHEAP_ATTRIBUTES = frozenset({"T", "size", "ndim", "shape", "dtype"})
+
+
+@dataclass
+class Plan:
+    """What was decided: values without statements, and their definitions.
+
+    `nodes` has the definition of every value that a node defines; `uses` counts where
+    values are used; `same` are values that are other values; `branches` are the ``if``
+    nodes that are expressions.
+    """
+
+    inlined: set[Value] = field(default_factory=set)
+    nodes: dict[Value, Node] = field(default_factory=dict)
+    uses: Counter[Value] = field(default_factory=Counter)
+    same: dict[Value, Arg] = field(default_factory=dict)
+    branches: set[Node] = field(default_factory=set)
+
+    def resolve(self, arg: Arg) -> Arg:
+        """Return what a value is when it is only another name for something."""
+        while isinstance(arg, Value) and arg in self.same:
+            arg = self.same[arg]
+        return arg
+
+
+def plan(graph: Graph) -> Plan:
+    """Decide for every value of a graph."""
+    planner = _Planner(graph)
+    planner.block(graph.block)
+    return planner.plan
+
+
+def boolean(node: Node) -> str | None:
+    """Return ``"and"`` or ``"or"`` where an ``if`` node is one of these.
+
+    ``a and b`` is ``b if a else a``.
+    """
+    for word, position in (("and", 1), ("or", 0)):
+        block = node.blocks[position]
+        if not block.nodes and block.results == node.args and len(node.outs) == 1:
+            return word
+    return None
+
+
+class _Planner:
+    def __init__(self, graph: Graph) -> None:
+        self.plan = Plan()
+        self.aliases = Aliases(graph)
+        self.written: set[object] = set()
+        self.width: dict[Value, int] = {}
+        for node in graph.block.walk():
+            self.written |= {self.aliases.find(a) for a in _written(node)}
+            for out in node.outs:
+                self.plan.nodes[out] = node
+            if node.op == "stop_gradient":
+                self.plan.same[node.out] = node.args[0]
+
+    def block(self, block: Block, collected: int = 0) -> Counter[Value]:
+        """Decide for the values of a block and return how often it uses each value.
+
+        The last `collected` results are collected where they are defined, not at the
+        end.
+        """
+        places: dict[Value, list[int]] = {}
+        total: Counter[Value] = Counter()
+        for position, node in enumerate(block.nodes):
+            direct, nested = self._uses(node)
+            for value, count in direct.items():
+                places.setdefault(value, []).extend([position] * count)
+            for value, count in nested.items():
+                # Twice: what a nested block uses is not moved into it.
+                places.setdefault(value, []).extend([position] * (count + 1))
+            total += direct + nested
+        end = len(block.nodes)
+        items = block.results[len(block.results) - collected :]
+        for result in block.results:
+            for value in self._values(result):
+                places.setdefault(value, []).append(end)
+                total[value] += 1
+        lone = {v for v in items if isinstance(v, Value)}
+        self._choose(block, places, lone)
+        self._shorten(block)
+        self.plan.uses.update(
+            {v: total[v] for n in block.nodes for v in n.outs if v in total}
+        )
+        return total
+
+    def _values(self, arg: Arg) -> list[Value]:
+        """Return the values of an argument, looked through `same`."""
+        found = (self.plan.resolve(leaf) for leaf in leaves(arg))
+        return [
+            v for leaf in found for v in leaves(leaf) if isinstance(v, Value)
+        ]  # a value may be the same as a constant
+
+    def _uses(self, node: Node) -> tuple[Counter[Value], Counter[Value]]:
+        """Return how often a node's arguments and its nested blocks use each value."""
+        if node.op == "stop_gradient":
+            return Counter(), Counter()
+        direct = Counter(self._values((node.args, dict(node.kwargs))))
+        nested: Counter[Value] = Counter()
+        for block in node.blocks:
+            collected = 0
+            if node.op in ("for", "while") and block is node.blocks[-1]:
+                collected = len(node.outs) - len(node.args[-1])
+            nested += self.block(block, collected)
+        if node.op == "if" and self._is_expression(node):
+            self.plan.branches.add(node)
+            if boolean(node):
+                nested -= Counter(self._values(node.args))
+        return direct, nested
+
+    def _is_expression(self, node: Node) -> bool:
+        """Return whether an ``if`` node can be printed as ``a if c else b``."""
+        if len(node.outs) != 1:
+            return False
+        width = 10
+        for block in node.blocks:
+            if not all(set(n.outs) <= self.plan.inlined for n in block.nodes):
+                return False
+            if not all(n.outs for n in block.nodes):
+                return False
+            if block.results[0] is UNDEFINED:
+                return False
+            width += self._measure(block.results[0])
+        return width <= WIDTH
+
+    def _choose(
+        self, block: Block, places: dict[Value, list[int]], items: set[Value]
+    ) -> None:
+        """Inline what is used once, last nodes first, where nothing stands between."""
+        moved: dict[int, int] = {}
+        for position in range(len(block.nodes) - 1, -1, -1):
+            node = block.nodes[position]
+            if len(node.outs) != 1 or not self._may_inline(node):
+                continue
+            (out,) = node.outs
+            used = places.get(out, [])
+            if self._is_cheap(node):
+                self.plan.inlined.add(out)
+                continue
+            if out.name is not None or len(used) != 1:
+                continue
+            if out in items:
+                self.plan.inlined.add(out)
+                continue
+            place = moved.get(used[0], used[0])
+            if self._may_move(block, node, position, place):
+                self.plan.inlined.add(out)
+                moved[position] = place
+
+    def _may_inline(self, node: Node) -> bool:
+        if node.op == "if":
+            return node in self.plan.branches
+        return not node.blocks and node.op not in INPLACE and node.op != "stop_gradient"
+
+    def _is_cheap(self, node: Node) -> bool:
+        """Return whether a value is shorter repeated than named: ``x.shape[0]``."""
+        cheap = (
+            node.op in ("dim", "shape")
+            or (node.op == "np.transpose" and len(node.args) == 1 and not node.kwargs)
+            or (node.op == "attr" and node.args[1] in CHEAP_ATTRIBUTES)
+        )
+        if not cheap or node.out.name is not None:
+            return False
+        if node.op == "attr" and not _is_array(node.args[0]):
+            return False
+        base = self.plan.resolve(node.args[0])
+        if not isinstance(base, Value) or base in self.plan.inlined:
+            return False
+        made = self.plan.nodes.get(base)
+        named = base.name is not None or made is None
+        return named and self.aliases.find(base) not in self.written
+
+    def _may_move(self, block: Block, node: Node, start: int, place: int) -> bool:
+        """Return whether a node may be evaluated at a later place of its block."""
+        between = block.nodes[start + 1 : place]
+        if any(_has_effect(n) for n in between):
+            return False
+        if _has_effect(node):
+            return place == start + 1
+        mutated = set().union(*(self.aliases.mutated(n) for n in between))
+        if not mutated:
+            return True
+        read = {c for v in node.uses for c in self.aliases.reads(v)}
+        return not (read & mutated)
+
+    def _shorten(self, block: Block) -> None:
+        """Give names to the longest parts of expressions that grew too long."""
+        for node in block.nodes:
+            total = self._node_width(node)
+            parts = [v for v in self._values((node.args, dict(node.kwargs)))]
+            parts = [v for v in parts if v in self.plan.inlined and v in self.width]
+            parts.sort(key=lambda v: self.width[v], reverse=True)
+            for part in parts:
+                if total <= WIDTH or self.width[part] < 12:
+                    break
+                self.plan.inlined.discard(part)
+                total -= self.width.pop(part) - 2
+            if len(node.outs) == 1 and node.out in self.plan.inlined:
+                self.width[node.out] = total
+
+    def _node_width(self, node: Node) -> int:
+        width = sum(map(self._measure, (*node.args, *node.kwargs.values())))
+        if node in self.plan.branches:
+            width += 10 + sum(self._measure(b.results[0]) for b in node.blocks)
+        return width + len(node.op) // 2 + 2 * len(node.args) + 2 * len(node.kwargs)
+
+    def _measure(self, arg: Arg) -> int:
+        total = 0
+        for leaf in leaves(arg):
+            value = self.plan.resolve(leaf)
+            if isinstance(value, Value):
+                total += self.width.get(value, len(value.name or "t1"))
+            else:
+                total += len(str(value))
+            total += 1
+        return total
+
+
+def _is_array(value: Arg) -> bool:
+    return isinstance(value, Value) and value.type is not None and value.type.is_array
+
+
+def _written(node: Node) -> list[Value]:
+    return [node.args[0]] if node.op in INPLACE else []
+
+
+def _has_effect(node: Node) -> bool:
+    return any(n.op in EFFECTS for n in node.walk())

@@ -1,0 +1,227 @@
+"""From statements to lines of code, not yet laid out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..errors import Span
+from ..source import print_expression, print_statement
+from .tree import (
+    Break,
+    Do,
+    For,
+    If,
+    Move,
+    Names,
+    Pair,
+    Return,
+    Set,
+    Statement,
+    While,
+)
+
+__all__ = ["Line", "Lines"]
+
+AUGMENTED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+@dataclass
+class Line:
+    """One statement, or the head of a compound one, and how deep it stands."""
+
+    depth: int
+    text: str
+    span: Span | None = None
+
+
+class Lines:
+    """Turns statements whose names are filled in into lines."""
+
+    def __init__(self, names: Names, kept: set[int], statements: list[Statement]):
+        self.texts = {number: n.id for n, number in names.variables.items()}
+        self.kept = kept
+        self.none: set[str] = set()
+        self._bind(statements, set())
+
+    def target(self, number: int | None) -> str:
+        """Return the name of a variable, ``_`` for what nobody wants."""
+        return "_" if number is None else self.texts.get(number, "_")
+
+    def lines(self, statements: Iterable[Statement], depth: int) -> list[Line]:
+        """Return the lines of a block."""
+        return [line for s in statements for line in self._statement(s, depth)]
+
+    def _statement(self, statement: Statement, depth: int) -> Iterator[Line]:
+        match statement:
+            case Set(targets, value, span):
+                text = ", ".join(map(self.target, targets))
+                yield Line(depth, self._assign(text, value, statement.scalar), span)
+            case Move(pairs):
+                for together, values, span in self._ordered(pairs):
+                    value = values[0]
+                    if len(values) > 1:
+                        value = ast.Tuple(values, ast.Load())
+                    text = self._assign(", ".join(together), value, False)
+                    yield Line(depth, text, span)
+            case Do(made, span):
+                yield Line(depth, print_statement(made), span)
+            case Return(value, span):
+                yield Line(depth, print_statement(ast.Return(value)), span)
+            case Break(test):
+                if test is not None:
+                    yield Line(depth, f"if {print_expression(test)}:")
+                yield Line(depth + (test is not None), "break")
+            case If():
+                yield from self._if(statement, depth)
+            case For(targets, iter, body, span):
+                target = ", ".join(map(self.target, targets))
+                head = f"for {target} in {print_expression(iter)}:"
+                yield Line(depth, head, span)
+                yield from self._body(body, depth)
+            case While(head, test, body, span):
+                before = self.lines(head, depth + 1)
+                if not before:
+                    yield Line(depth, f"while {print_expression(test)}:", span)
+                    yield from self._body(body, depth)
+                    return
+                yield Line(depth, "while True:", span)
+                yield from before
+                yield Line(depth + 1, f"if {print_expression(_negated(test))}:", span)
+                yield Line(depth + 2, "break")
+                yield from self.lines(body, depth + 1)
+
+    def _body(self, body: list[Statement], depth: int) -> list[Line]:
+        return self.lines(body, depth + 1) or [Line(depth + 1, "pass")]
+
+    def _if(self, statement: If, depth: int, word: str = "if") -> Iterator[Line]:
+        then = self.lines(statement.then, depth + 1)
+        orelse = self.lines(statement.orelse, depth + 1)
+        test = statement.test
+        if not then and not orelse:
+            if any(isinstance(n, ast.Call) for n in ast.walk(test)) and word == "if":
+                yield Line(depth, print_expression(test), statement.span)
+            elif word == "elif":
+                yield Line(depth, f"elif {print_expression(test)}:", statement.span)
+                yield Line(depth + 1, "pass")
+            return
+        if not then and word == "if":
+            then, orelse, test = orelse, [], _negated(test)
+        yield Line(depth, f"{word} {print_expression(test)}:", statement.span)
+        yield from then or [Line(depth + 1, "pass")]
+        if not orelse:
+            return
+        inner = [s for s in statement.orelse if self.lines([s], 0)]
+        if len(inner) == 1 and isinstance(inner[0], If) and then is not orelse:
+            chained = list(self._if(inner[0], depth, "elif"))
+            if chained and statement.orelse is not statement.then:
+                yield from chained
+                return
+        yield Line(depth, "else:")
+        yield from orelse
+
+    def _assign(self, target: str, value: ast.expr, scalar: bool) -> str:
+        if (
+            scalar
+            and isinstance(value, ast.BinOp)
+            and isinstance(value.op, AUGMENTED)
+            and isinstance(value.left, ast.Name)
+            and value.left.id == target
+        ):
+            store = ast.Name(target, ast.Store())
+            return print_statement(ast.AugAssign(store, value.op, value.right))
+        text = print_statement(ast.Expr(value))
+        if isinstance(value, ast.Tuple) and text.startswith("("):
+            text = text[1:-1] if len(value.elts) > 1 else text
+        return f"{target} = {text}"
+
+    def _moved(self, pairs: Iterable[Pair]) -> list[tuple[str, ast.expr, Span | None]]:
+        """Return the pairs that do something."""
+        found: list[tuple[str, ast.expr, Span | None]] = []
+        for pair in pairs:
+            target = self.target(pair.target)
+            if id(pair) not in self.kept:
+                continue
+            value = pair.value
+            if value is None:
+                if target not in self.none:
+                    continue
+                value = ast.Constant(None)
+            if not (isinstance(value, ast.Name) and value.id == target):
+                found.append((target, value, pair.span))
+        return found
+
+    def _ordered(
+        self, pairs: Iterable[Pair]
+    ) -> Iterator[tuple[list[str], list[ast.expr], Span | None]]:
+        """Yield assignments in an order that overwrites nothing before it is read.
+
+        What turns in a circle is assigned at once: ``a, b = b, a``.
+        """
+        rest = self._moved(pairs)
+        while rest:
+            for pair in rest:
+                others = [value for _, value, _ in rest if value is not pair[1]]
+                if not any(pair[0] in _names(value) for value in others):
+                    break
+            else:
+                targets, values, spans = zip(*rest, strict=True)
+                yield [*targets], [*values], next(filter(None, spans), None)
+                return
+            rest.remove(pair)
+            yield [pair[0]], [pair[1]], pair[2]
+
+    # Names without a value
+
+    def _bind(self, statements: Iterable[Statement], bound: set[str]) -> set[str]:
+        """Find the names that are read, though only to be handed on, without a value.
+
+        A name that a path left unset is never used on that path, but it may be copied
+        or collected: then it must be None instead.  Returns the names bound afterwards.
+        """
+        for statement in statements:
+            match statement:
+                case Set(targets, _):
+                    bound = bound | set(map(self.target, targets))
+                case Move(pairs):
+                    for pair in pairs:
+                        if id(pair) in self.kept and isinstance(pair.value, ast.Name):
+                            self._read(pair.value, bound)
+                    bound = bound | {
+                        self.target(p.target) for p in pairs if p.value is not None
+                    }
+                case Do(made):
+                    self._handed(made, bound)
+                case Return(value):
+                    self._read(value, bound)
+                case If(_, then, orelse):
+                    bound = self._bind(then, bound) & self._bind(orelse, bound)
+                case For(targets, _, body):
+                    self._bind(body, bound | set(map(self.target, targets)))
+                case While(head, _, body):
+                    bound = self._bind(head, bound)
+                    self._bind(body, bound)
+                case Break():
+                    pass
+        return bound
+
+    def _handed(self, made: ast.stmt, bound: set[str]) -> None:
+        match made:
+            case ast.Expr(ast.Call(ast.Attribute(_, "append"), [item])):
+                self._read(item, bound)
+            case _:
+                pass
+
+    def _read(self, tree: ast.expr, bound: set[str]) -> None:
+        self.none |= _names(tree) - bound
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
+def _negated(test: ast.expr) -> ast.expr:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    return ast.UnaryOp(ast.Not(), test)
