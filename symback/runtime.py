@@ -34,7 +34,7 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     """Sum a cotangent over the axes along which `x` was broadcast.
 
     The result has the shape of `x`, its precision if `x` is a float, and no imaginary
-    part if `x` is real.
+    part if `x` is real.  Where `x` is the larger one, the cotangent is repeated.
 
     >>> unbroadcast(np.ones((4, 3)), np.zeros((4, 1)))
     array([[3.],
@@ -45,31 +45,24 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     3.0
     """
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
-        if type(x_bar) is float:
-            return x_bar
-        return float(np.sum(np.real(x_bar)))
+        return x_bar if type(x_bar) is float else float(np.sum(np.real(x_bar)))
     shape = np.shape(x)
     if np.shape(x_bar) != shape:
-        lead = np.ndim(x_bar) - len(shape)
-        ones = [
-            lead + k
-            for k, size in enumerate(shape)
-            if size == 1 and np.shape(x_bar)[lead + k] != 1
-        ]
-        x_bar = np.sum(x_bar, axis=(*range(lead), *ones), keepdims=True)
-        x_bar = np.reshape(x_bar, shape)[()]
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
+        lead = max(np.ndim(x_bar) - len(shape), 0)
+        x_bar = np.sum(x_bar, axis=tuple(range(lead)))
+        shift = len(shape) - np.ndim(x_bar)
+        ones = [k for k in range(np.ndim(x_bar)) if shape[shift + k] == 1]
+        x_bar = np.sum(x_bar, axis=tuple(ones), keepdims=True)
+        if np.shape(x_bar) != shape:
+            x_bar = np.array(np.broadcast_to(x_bar, shape))
+    if not hasattr(x, "dtype"):
         return x_bar
-    if dtype.kind not in "fc":
-        dtype = np.dtype(np.float64)
+    dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
     if dtype.kind == "f" and np.iscomplexobj(x_bar):
         x_bar = np.real(x_bar)
     if getattr(x_bar, "dtype", None) != dtype:
-        x_bar = np.asarray(x_bar).astype(dtype)[()]
-    if isinstance(x, np.ndarray) and not isinstance(x_bar, np.ndarray):
-        x_bar = np.asarray(x_bar)
-    return x_bar
+        x_bar = np.asarray(x_bar).astype(dtype)
+    return np.asarray(x_bar) if isinstance(x, np.ndarray) else x_bar[()]
 
 
 def winners(index: Any, x: Array) -> Array:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from . import (
     arithmetic,
+    closed,
     comparison,
     creation,
     exponential,
+    indexing,
     linalg,
+    products,
     reductions,
     rounding,
     scalar,
@@ -26,8 +29,11 @@ FAMILIES = (
     comparison,
     reductions,
     linalg,
+    products,
     shape,
+    indexing,
     creation,
     scalar,
+    closed,
 )
 """The modules whose import filled `REGISTRY`."""

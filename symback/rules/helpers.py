@@ -13,6 +13,7 @@ and `is_complex`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,16 @@ __all__ = [
     "per_matrix",
     "positions",
     "reverse_cumsum",
+    "safe",
+    "softmax",
     "spread",
     "swap",
     "symmetrized",
     "unreduce",
 ]
+
+STATIC: set[Callable[..., Any]] = set()
+"""The functions that `static` marked."""
 
 Array = Any
 """Anything that NumPy computes with: Python scalars, NumPy scalars and arrays."""
@@ -59,6 +65,12 @@ def is_constant(*values: Any) -> bool:
 def is_complex(value: Array) -> bool:
     """Return whether a value is complex; lowering answers from what it knows."""
     return np.iscomplexobj(value)
+
+
+def static(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of constants: lowering calls it instead of inlining it."""
+    STATIC.add(function)
+    return function
 
 
 def gap(x: Array, y: Array) -> Array:
@@ -140,6 +152,18 @@ def item(x: Array, axis: Any, k: Any) -> Array:
     return x[(..., k) + (slice(None),) * (-axis - 1)]
 
 
+def safe(out: Array) -> Array:
+    """Return `out` with 1 in place of 0, to divide by where the result is 0 anyway."""
+    return out + (out == 0)
+
+
+def softmax(x: Array, axis: Any) -> Array:
+    """Return exp(x) / sum(exp(x)) without overflow; 0 where all entries are -inf."""
+    top = np.max(x, axis=axis, keepdims=True)
+    e = np.exp(x - np.where(np.isfinite(top), top, 0.0))
+    return e / safe(np.sum(e, axis=axis, keepdims=True))
+
+
 def positions(x: Array) -> Array:
     """Return an array shaped like `x` that numbers its entries.
 
@@ -148,6 +172,7 @@ def positions(x: Array) -> Array:
     return np.reshape(np.arange(np.size(x)), np.shape(x))
 
 
+@static
 def inverse_axes(axes: Any) -> Any:
     """Return the permutation that undoes ``np.transpose(x, axes)``.
 

@@ -14,6 +14,7 @@ from .. import runtime
 from .helpers import (
     is_complex,
     known_rank,
+    safe,
     swap,
     unreduce,
 )
@@ -104,17 +105,16 @@ def inner_a(out_bar: Array, a: Array, b: Array) -> Array:
     """Return the cotangent of the first factor of ``np.inner(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return runtime.unbroadcast(out_bar * b, a)
-    if np.ndim(b) == 1:
-        return np.expand_dims(out_bar, -1) * b
-    return np.tensordot(out_bar, b, axes=np.ndim(b) - 1)
+    rows = np.reshape(b, (-1, np.shape(b)[-1]))
+    return np.reshape(np.reshape(out_bar, (-1, len(rows))) @ rows, np.shape(a))
 
 
 def inner_b(out_bar: Array, a: Array, b: Array) -> Array:
     """Return the cotangent of the second factor of ``np.inner(a, b)``."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return runtime.unbroadcast(out_bar * a, b)
-    lead = range(np.ndim(a) - 1)
-    return np.tensordot(out_bar, a, axes=(lead, lead))
+    rows = np.reshape(a, (-1, np.shape(a)[-1]))
+    return np.reshape(np.reshape(out_bar, (len(rows), -1)).T @ rows, np.shape(b))
 
 
 def vdot_a(out_bar: Array, a: Array, b: Array) -> Array:
@@ -159,11 +159,6 @@ def cofactor_a(out_bar: Array, out: Array, a: Array) -> Array:
     inverse = swap(np.linalg.inv(a))
     weight = np.sum(out_bar * out, axis=(-2, -1), keepdims=True)
     return weight * inverse - out @ swap(out_bar) @ inverse
-
-
-def safe(out: Array) -> Array:
-    """Return `out` with 1 for 0: what is divided by it is 0 there."""
-    return out + (out == 0)
 
 
 def direction(x: Array) -> Array:

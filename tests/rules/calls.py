@@ -373,7 +373,195 @@ CALLS: dict[str, list[Call]] = {
     "builtins.complex": [call(1.5), call(1.5, 2.5)],
 }
 
+EINSUMS = [
+    ("ij,jk->ik", M, N),
+    ("ij,jk", M, N),
+    ("ij->ji", M),
+    ("ij->", M),
+    ("ij->i", M),
+    ("ii->", numbers(3, 3)),
+    ("ii->i", numbers(3, 3)),
+    ("ii", numbers(3, 3)),
+    ("nd,nn->d", numbers(3, 2), numbers(3, 3)),
+    ("iij->j", numbers(3, 3, 2)),
+    ("iii->i", numbers(3, 3, 3)),
+    ("i,i", V, numbers(1)),
+    ("i,j->ij", V, W),
+    ("i,i->", V, W),
+    ("b...,b...->...", T, T + 1.0),
+    ("...ij,...jk->...ik", T, U),
+    ("...ij,jk->...ik", T, numbers(4, 2)),
+    ("ij,...j->...i", M, numbers(4, 3)),
+    ("i...,i->...", M, numbers(2)),
+    ("i...,i...->i...", M, numbers(2, 4, 3)),
+    ("ijk, kl , l -> ij", T, numbers(4, 2), numbers(2)),
+    ("i,i,i->i", V, W, V + 1.0),
+    ("i,->i", V, 2.5),
+]
+CALLS |= {
+    "np.einsum": [call(*arguments) for arguments in EINSUMS]
+    + [call("ij,jk,kl->il", M, N, numbers(4, 2), optimize=True)],
+    "np.tensordot": [
+        call(T, numbers(3, 4, 2)),
+        call(M, N, 1),
+        call(V, W, 0),
+        call(T, U, axes=(1, 2)),
+        call(T, U, axes=([1, 2], [2, 1])),
+        call(T, U, axes=((0, -1), (0, 1))),
+        call(V, W, axes=1),
+    ],
+    "np.linalg.tensordot": [call(M, N, axes=1)],
+    "np.kron": [call(M, N), call(V, W), call(M, V), call(2.5, V), call(T, M)],
+    "np.cross": [
+        call(V, W),
+        call(numbers(2, 3), V),
+        call(numbers(3, 2), numbers(2, 3), axisa=0),
+        call(numbers(3, 2), numbers(3, 2) + 1.0, axis=0),
+        call(numbers(2, 3), numbers(3, 2), axisb=0, axisc=0),
+    ],
+    "np.linalg.multi_dot": [
+        call([M, N]),
+        call([V, N, numbers(4, 2), numbers(2)]),
+        call([M, N, numbers(4, 2)]),
+    ],
+    "np.linalg.matrix_power": [
+        call(regular(3), 1),
+        call(regular(3), 2),
+        call(regular(3), 5),
+        call(regular(3), -2),
+        call(regular(2, 3), 3),
+        call(regular(3), 0),
+    ],
+}
+
+NANS = np.where(MASK, S, np.nan)
+Q = np.array([0.2, 0.75])
+GATHERED = np.array([[2, 0, 0], [1, 2, 1]])
+CALLS |= {
+    "np.nansum": [call(S), call(S, axis=1, keepdims=True)],
+    "np.nanmean": [call(S), call(S, axis=0)],
+    "np.nanprod": [call(S), call(S, axis=0)],
+    "np.nanvar": [call(S), call(S, axis=0, ddof=1)],
+    "np.nanstd": [call(S), call(S, axis=0, ddof=1)],
+    "np.nanmax": [call(S), call(S, axis=0)],
+    "np.nanmin": [call(S), call(S, axis=-1, keepdims=True)],
+    "np.nancumsum": [call(S), call(S, axis=1)],
+    "np.nancumprod": [call(S), call(S, axis=1)],
+    "np.average": [
+        call(M),
+        call(M, axis=0),
+        call(M, weights=np.abs(M)),
+        call(M, axis=1, weights=np.abs(V)),
+        call(M, axis=0, weights=np.array([0.5, 1.5]), keepdims=True),
+        call(V, weights=V**2),
+    ],
+    "np.take": [
+        call(V, [0, 2, 2]),
+        call(M, GATHERED, axis=1),
+        call(M, 4),
+        call(M, -1, axis=0),
+        call(M, [5, 1], axis=1, mode="wrap"),
+    ],
+    "np.take_along_axis": [
+        call(M, np.array([[0, 2], [1, 1]]), axis=1),
+        call(M, np.array([[0, 0, 1]]), 0),
+    ],
+    "np.compress": [call([True, False, True], V), call([True, False], M, axis=0)],
+    "np.extract": [call(M > 0, M)],
+    "runtime.gather_pullback": [
+        call(numbers(2, 3), GATHERED, V, skip=("x",)),
+        call(2.5, GATHERED, V, skip=("x",)),
+    ],
+    "np.diag": [call(V), call(V, 1), call(M), call(M, k=1), call(M, -1)],
+    "np.diagflat": [call(V), call(M, 1)],
+    "np.diagonal": [call(M), call(M, 1), call(T, -1, 2, 0), call(T, axis1=1, axis2=2)],
+    "np.trace": [
+        call(M),
+        call(M, 1),
+        call(M, -1, 1, 0),
+        call(T),
+        call(T, offset=1, axis1=2, axis2=1),
+    ],
+    "np.linalg.diagonal": [call(T), call(M, offset=1)],
+    "np.linalg.trace": [call(T), call(M, offset=1)],
+    "np.tril": [call(M), call(T, 1)],
+    "np.triu": [call(M), call(T, k=-1)],
+    "np.sort": [call(S), call(S, axis=0), call(S, axis=None), call(spaced(2, 3, 2), 1)],
+    "np.partition": [call(S, 2), call(S, 1, axis=0), call(S, 4, axis=None)],
+    "np.median": [
+        call(S),
+        call(S, axis=0),
+        call(S, axis=1, keepdims=True),
+        call(spaced(5)),
+        call(S, keepdims=True),
+    ],
+    "np.quantile": [
+        call(S, 0.3, skip=("q",)),
+        call(S, 1.0, axis=0, skip=("q",)),
+        call(S, 0.4, axis=1, keepdims=True, skip=("q",)),
+        call(S, [0.2, 0.7], axis=1, skip=("q",)),
+        call(S, Q, skip=("q",)),
+        call(S, Q, axis=0, keepdims=True, skip=("q",)),
+    ],
+    "np.percentile": [
+        call(S, 30.0, axis=0, skip=("q",)),
+        call(S, [20, 75], axis=1),
+        call(S, 100 * Q, skip=("q",)),
+    ],
+    "np.diff": [
+        call(V),
+        call(M),
+        call(M, axis=0),
+        call(T, 2, axis=1),
+        call(numbers(5), n=3),
+        call(numbers(1)),
+        call(V, prepend=0.5),
+        call(M, prepend=0.5, append=numbers(2, 2)),
+        call(M, axis=0, append=numbers(1, 3)),
+        call(numbers(5), n=2, prepend=1.5, append=2.5),
+        call(M, 0),
+    ],
+    "np.ediff1d": [call(V), call(M)],
+    "np.trapezoid": [
+        call(V),
+        call(V, dx=0.5),
+        call(V, np.array([0.5, 1.0, 2.5])),
+        call(M, V),
+        call(T, axis=1),
+        call(T, spaced(3), axis=1),
+        call(M, numbers(2, 3), axis=0),
+    ],
+    "np.gradient": [
+        call(V, skip=("varargs",)),
+        call(numbers(5), 0.5, skip=("varargs",)),
+        call(numbers(2)),
+        call(T, axis=1),
+        call(numbers(4, 3), 0.5, axis=0, skip=("varargs",)),
+    ],
+    "np.interp": [
+        call(np.array([0.3, 1.7, -1.5, 2.2, 5.5]), np.arange(4.0), numbers(4)),
+        call(1.3, np.array([0.0, 0.5, 2.0]), numbers(3)),
+        call(numbers(2, 2), np.array([0.0, 0.5, 2.0]), numbers(3)),
+    ],
+    "np.convolve": [
+        call(a, b, mode=mode)
+        for mode in ("full", "same", "valid")
+        for a, b in [(numbers(6), V), (V, numbers(6)), (numbers(6), W[:2]), (V, W)]
+    ],
+    "np.correlate": [
+        call(a, b, mode)
+        for mode in ("full", "same", "valid")
+        for a, b in [(numbers(6), V), (V, numbers(6)), (numbers(6), W[:2]), (V, W)]
+    ],
+    "np.bincount": [
+        call(np.array([0, 2, 2]), V),
+        call(np.array([0, 2, 2]), weights=V, minlength=5),
+    ],
+    "np.unwrap": [call(10.0 * V)],
+}
+
 SAME = {
+    "np.trapz": "np.trapezoid",
     "np.amax": "np.max",
     "np.amin": "np.min",
     "np.matmul": "matmul",

@@ -13,6 +13,7 @@ import pytest
 
 from symback import runtime
 from symback.rules import CLOSED, REGISTRY, Rule
+from symback.rules.helpers import STATIC
 from symback.rules.registry import OPERATORS, Text
 from tests.rules.evaluate import NAMESPACE
 
@@ -73,7 +74,7 @@ def called(func: ast.expr, names: dict[str, Any], seen: set[Any]) -> Iterator[st
             return
         target = names.get(name)
         if isinstance(target, FunctionType):
-            if target not in seen:
+            if target not in seen | STATIC:
                 seen.add(target)
                 yield from operations(target, seen)
             return

@@ -1,0 +1,379 @@
+"""Entries chosen, sorted, compared with neighbours or looked up in tables."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import runtime
+from .helpers import known_rank, positions, unreduce
+from .registry import pullback, zero
+
+Array = Any
+
+
+def take_of(out_bar: Array, a: Array, indices: Any, axis: Any, mode: Any) -> Array:
+    """Put the entries back where they were taken from; repeats are added."""
+    places = np.take(positions(a), indices, axis=axis, mode=mode)
+    return runtime.gather_pullback(out_bar, places, a)
+
+
+def take_along_axis_of(out_bar: Array, arr: Array, indices: Any, axis: Any) -> Array:
+    """Put the entries back where they were taken from; repeats are added."""
+    places = np.take_along_axis(positions(arr), indices, axis=axis)
+    return runtime.gather_pullback(out_bar, places, arr)
+
+
+def compress_of(out_bar: Array, condition: Any, a: Array, axis: Any) -> Array:
+    """Put the kept entries back among zeros."""
+    places = np.compress(condition, positions(a), axis=axis)
+    return runtime.gather_pullback(out_bar, places, a)
+
+
+def diag_of(out_bar: Array, v: Array, k: Any) -> Array:
+    """Take the diagonal out of a matrix, or put it into a matrix of zeros."""
+    if np.ndim(v) == 1:
+        return np.diag(out_bar, k)
+    return runtime.gather_pullback(out_bar, np.diagonal(positions(v), k), v)
+
+
+def diagonal_of(out_bar: Array, a: Array, offset: Any, axis1: Any, axis2: Any) -> Array:
+    """Put the diagonals back among zeros."""
+    places = np.diagonal(positions(a), offset, axis1, axis2)
+    return runtime.gather_pullback(out_bar, places, a)
+
+
+def trace_of(out_bar: Array, a: Array, offset: Any, axis1: Any, axis2: Any) -> Array:
+    """Put the cotangent on the diagonal."""
+    rows, columns = np.shape(a)[axis1], np.shape(a)[axis2]
+    eye = np.eye(rows, columns, offset, dtype=a.dtype)
+    if known_rank(a) and np.ndim(a) == 2:
+        return out_bar * (eye.T if axis1 in (1, -1) else eye)
+    moved = np.expand_dims(out_bar, (-2, -1)) * eye
+    return np.moveaxis(moved, (-2, -1), (axis1, axis2))
+
+
+def linalg_diagonal_of(out_bar: Array, x: Array, offset: Any) -> Array:
+    """Put the diagonals of the last two axes back among zeros."""
+    return diagonal_of(out_bar, x, offset, -2, -1)
+
+
+def linalg_trace_of(out_bar: Array, x: Array, offset: Any) -> Array:
+    """Put the cotangent on the diagonals of the last two axes."""
+    return trace_of(out_bar, x, offset, -2, -1)
+
+
+def sort_of(out_bar: Array, a: Array, axis: Any) -> Array:
+    """Send each sorted entry back to its place: along the permutation chosen."""
+    if axis is None:
+        order = np.argsort(a, axis=None, kind="stable")
+        return np.reshape(out_bar[np.argsort(order)], np.shape(a))
+    order = np.argsort(a, axis=axis, kind="stable")
+    return np.take_along_axis(out_bar, np.argsort(order, axis=axis), axis=axis)
+
+
+def partition_of(out_bar: Array, a: Array, kth: Any, axis: Any) -> Array:
+    """Send each entry back to its place."""
+    order = np.argpartition(a, kth, axis=axis)
+    if axis is None:
+        return np.reshape(out_bar[np.argsort(order)], np.shape(a))
+    return np.take_along_axis(out_bar, np.argsort(order, axis=axis), axis=axis)
+
+
+def ranks(a: Array, axis: Any) -> Array:
+    """Return each entry's place in the sorted order along an axis."""
+    if axis is None:
+        order = np.argsort(a, axis=None, kind="stable")
+        return np.reshape(np.argsort(order), np.shape(a))
+    return np.argsort(np.argsort(a, axis=axis, kind="stable"), axis=axis)
+
+
+def median_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
+    """Pass to the middle entry, or half to each of the two middle ones."""
+    size = np.size(a) if axis is None else np.shape(a)[axis]
+    half = 0.5 * unreduce(out_bar, axis, keepdims)
+    rank = ranks(a, axis)
+    low = np.where(rank == (size - 1) // 2, half, 0.0)
+    return low + np.where(rank == size // 2, half, 0.0)
+
+
+def quantile_weights(q: Any, size: Any) -> tuple[Any, Any, Any]:
+    """Return the two neighbours of a quantile and the weight of the upper one."""
+    place = q * (size - 1)
+    low = math.floor(place)
+    return low, min(low + 1, size - 1), place - low
+
+
+def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> Array:
+    """Pass to the two neighbours of a quantile by their weights."""
+    size = np.size(a) if axis is None else np.shape(a)[axis]
+    rank = ranks(a, axis)
+    if np.ndim(q) == 0:
+        low, high, weight = quantile_weights(q, size)
+        g = unreduce(out_bar, axis, keepdims)
+        down = np.where(rank == low, (1 - weight) * g, 0.0)
+        return down + np.where(rank == high, weight * g, 0.0)
+    total = np.zeros_like(a)
+    for k in range(len(q)):
+        low, high, weight = quantile_weights(q[k], size)
+        g = unreduce(out_bar[k], axis, keepdims)
+        total = total + np.where(rank == low, (1 - weight) * g, 0.0)
+        total = total + np.where(rank == high, weight * g, 0.0)
+    return total
+
+
+def percentile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> Array:
+    """Pass to the two neighbours of a percentile by their weights."""
+    if isinstance(q, (list, tuple)):
+        return quantile_of(out_bar, a, [x / 100 for x in q], axis, keepdims)
+    return quantile_of(out_bar, a, q / 100, axis, keepdims)
+
+
+def undiff(out_bar: Array, axis: Any) -> Array:
+    """Return the cotangent of one round of differences."""
+    zero_slice = np.zeros_like(np.sum(out_bar, axis=axis, keepdims=True))
+    framed = np.concatenate([zero_slice, out_bar, zero_slice], axis=axis)
+    return -np.diff(framed, axis=axis)
+
+
+def ediff1d_of(out_bar: Array, ary: Array) -> Array:
+    """Return the cotangent of the differences of the flattened array."""
+    return np.reshape(undiff(out_bar, 0), np.shape(ary))
+
+
+def diff_framed(out_bar: Array, n: Any, axis: Any) -> Array:
+    """Return the cotangent of the array with what was put before and after it."""
+    for _ in range(n):
+        out_bar = undiff(out_bar, axis)
+    return out_bar
+
+
+def diff_of(
+    out_bar: Array, a: Array, n: Any, axis: Any, prepend: Any, append: Any
+) -> Array:
+    """Return the part of the cotangent that belongs to the array."""
+    framed = diff_framed(out_bar, n, axis)
+    if prepend is None and append is None:
+        return framed
+    start: Any = 0
+    if prepend is not None:
+        start = 1 if np.ndim(prepend) == 0 else np.shape(prepend)[axis]
+    return np.take(framed, np.arange(start, start + np.shape(a)[axis]), axis=axis)
+
+
+def diff_prepend(out_bar: Array, n: Any, axis: Any, prepend: Any) -> Array:
+    """Return the front part."""
+    size = 1 if np.ndim(prepend) == 0 else np.shape(prepend)[axis]
+    framed = np.take(diff_framed(out_bar, n, axis), np.arange(size), axis=axis)
+    return runtime.unbroadcast(framed, prepend)
+
+
+def diff_append(out_bar: Array, n: Any, axis: Any, append: Any) -> Array:
+    """Return the back part."""
+    size = 1 if np.ndim(append) == 0 else np.shape(append)[axis]
+    framed = np.take(diff_framed(out_bar, n, axis), np.arange(-size, 0), axis=axis)
+    return runtime.unbroadcast(framed, append)
+
+
+def trapezoid_y(out_bar: Array, y: Array, x: Any, dx: Any, axis: Any) -> Array:
+    """Give each value half of the widths on its two sides."""
+    moved = np.moveaxis(y, axis, -1)
+    width = dx if x is None else widths(y, x, axis)
+    area = 0.5 * np.expand_dims(out_bar, -1) * width * np.ones_like(moved[..., 1:])
+    edge = np.zeros_like(moved[..., :1])
+    total = np.concatenate([area, edge], -1) + np.concatenate([edge, area], -1)
+    return np.moveaxis(total, -1, axis)
+
+
+def widths(y: Array, x: Array, axis: Any) -> Array:
+    """Return the widths between the abscissas, along the last axis."""
+    if np.ndim(x) == 1:
+        return np.diff(x)
+    return np.diff(np.moveaxis(np.broadcast_to(x, np.shape(y)), axis, -1))
+
+
+def trapezoid_x(out_bar: Array, y: Array, x: Array, axis: Any) -> Array:
+    """Give each abscissa the mean heights to its left, less those to its right."""
+    moved = np.moveaxis(y, axis, -1)
+    height = 0.5 * (moved[..., 1:] + moved[..., :-1]) * np.expand_dims(out_bar, -1)
+    if np.ndim(x) == 1:
+        return runtime.unbroadcast(undiff(height, -1), x)
+    return runtime.unbroadcast(np.moveaxis(undiff(height, -1), -1, axis), x)
+
+
+def trapezoid_dx(out_bar: Array, out: Array, x: Any, dx: Any) -> Array:
+    """Divide the area by the step."""
+    if x is not None:
+        return np.zeros_like(dx)
+    return runtime.unbroadcast(out_bar * out / dx, dx)
+
+
+def gradient_of(out_bar: Array, f: Array, varargs: Any, axis: Any) -> Array:
+    """Return the cotangent of central differences with equal steps."""
+    if isinstance(axis, int):
+        step = varargs[0] if len(varargs) > 0 else 1.0
+        return ungradient(out_bar, step, axis)
+    if np.ndim(f) == 1:
+        step = varargs[0] if len(varargs) > 0 else 1.0
+        return ungradient(out_bar, step, 0)
+    total = 0.0
+    for k in range(np.ndim(f) if axis is None else len(axis)):
+        step = 1.0
+        if len(varargs) > 0:
+            step = varargs[k] if len(varargs) > 1 else varargs[0]
+        total = total + ungradient(out_bar[k], step, k if axis is None else axis[k])
+    return total
+
+
+def ungradient(out_bar: Array, step: Any, axis: Any) -> Array:
+    """Return the cotangent of ``np.gradient`` along one axis."""
+    g = np.moveaxis(out_bar, axis, -1) / step
+    first, last, inner = g[..., :1], g[..., -1:], 0.5 * g[..., 1:-1]
+    none = np.zeros_like(first)
+    up = np.concatenate([none, first, inner], -1)
+    down = np.concatenate([inner, last, none], -1)
+    ends = np.concatenate([-first, np.zeros_like(inner), last], -1)
+    return np.moveaxis(up - down + ends, -1, axis)
+
+
+def interp_cell(x: Array, xp: Array) -> Array:
+    """Return the number of the interval in which each x lies."""
+    return np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
+
+
+def interp_slope(x: Array, xp: Array, fp: Array) -> Array:
+    """Return the slope of the piece at x; 0 outside the table."""
+    k = interp_cell(x, xp)
+    slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    return np.where((x >= xp[0]) & (x <= xp[-1]), slope, 0.0)
+
+
+def interp_x(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
+    """Multiply by the slope of the piece."""
+    return out_bar * interp_slope(x, xp, fp)
+
+
+def interp_fp(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
+    """Share between the two ends of the piece; outside, all to the nearest end."""
+    k = interp_cell(x, xp)
+    weight = np.clip((x - xp[k]) / (xp[k + 1] - xp[k]), 0.0, 1.0)
+    lower = runtime.gather_pullback(out_bar * (1 - weight), k, fp)
+    return lower + runtime.gather_pullback(out_bar * weight, k + 1, fp)
+
+
+def interp_xp(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
+    """Move the ends of the piece: minus the slope, shared as the values are."""
+    g = -out_bar * interp_slope(x, xp, fp)
+    return interp_fp(g, x, xp, xp)
+
+
+def convolve_a(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
+    """Correlate the cotangent with the other factor."""
+    return np.correlate(convolve_full(out_bar, a, v, mode), v, mode="valid")
+
+
+def convolve_v(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
+    """Correlate the cotangent with the other factor."""
+    return np.correlate(convolve_full(out_bar, a, v, mode), a, mode="valid")
+
+
+def convolve_full(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
+    """Return the cotangent of the full convolution: zeros where `mode` cut it."""
+    if mode == "full":
+        return out_bar
+    total = len(a) + len(v) - 1
+    start = (total - len(out_bar)) // 2
+    return np.pad(out_bar, (start, total - len(out_bar) - start))
+
+
+def correlate_a(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
+    """Convolve the cotangent with the other factor, as a correlation is reversed."""
+    return convolve_a(out_bar, a, np.flip(v), mode)
+
+
+def correlate_v(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
+    """Correlate the cotangent with the other factor, reversed."""
+    return np.flip(convolve_v(out_bar, a, np.flip(v), mode))
+
+
+def bincount_weights(out_bar: Array, x: Any, weights: Array) -> Array:
+    """Read the cotangent where each weight was added."""
+    return runtime.unbroadcast(np.take(out_bar, x), weights)
+
+
+def histogram_weights(out_bar: Array, a: Array, edges: Array, weights: Array) -> Array:
+    """Read the cotangent of the bin in which each entry fell; 0 outside the bins."""
+    last = len(edges) - 1
+    place = np.searchsorted(edges, a, side="right") - 1
+    place = np.where(a == edges[last], last - 1, place)
+    inside = (place >= 0) & (place < last)
+    return np.where(inside, np.take(out_bar, np.clip(place, 0, last - 1)), 0.0)
+
+
+pullback("np.take(a, indices, axis=None, out_=None, mode='raise')", take_of)
+pullback("np.take_along_axis(arr, indices, axis=-1)", take_along_axis_of)
+pullback("np.compress(condition, a, axis=None)", None, compress_of)
+pullback(
+    "np.extract(condition, arr)",
+    None,
+    "runtime.gather_pullback(out_bar, np.extract(condition, positions(arr)), arr)",
+)
+pullback(
+    "runtime.gather_pullback(out_bar_, places, x)",
+    "runtime.unbroadcast(np.take(out_bar, places), out_bar_)",
+)
+pullback("np.diag(v, k=0)", diag_of)
+pullback("np.diagflat(v, k=0)", "np.reshape(np.diag(out_bar, k), np.shape(v))")
+for name in ("np.diagonal", "np.trace"):
+    pullback(
+        f"{name}(a, offset=0, axis1=0, axis2=1)",
+        diagonal_of if name == "np.diagonal" else trace_of,
+    )
+pullback("np.linalg.diagonal(x, offset=0)", linalg_diagonal_of)
+pullback("np.linalg.trace(x, offset=0)", linalg_trace_of)
+pullback("np.tril(m, k=0)", "np.tril(out_bar, k)")
+pullback("np.triu(m, k=0)", "np.triu(out_bar, k)")
+pullback("np.sort(a, axis=-1, kind=None)", sort_of)
+pullback("np.partition(a, kth, axis=-1)", partition_of)
+pullback(
+    "np.median(a, axis=None, out_=None, overwrite_input=False, keepdims=False)",
+    median_of,
+)
+TAIL = "q, axis=None, out_=None, overwrite_input=False, method='linear', keepdims=False"
+pullback(f"np.quantile(a, {TAIL})", quantile_of)
+pullback(f"np.percentile(a, {TAIL})", percentile_of)
+pullback(
+    "np.diff(a, n=1, axis=-1, prepend=None, append=None)",
+    *(diff_of, None, None, diff_prepend, diff_append),
+)
+pullback("np.ediff1d(ary)", ediff1d_of)
+for name in ("np.trapezoid", "np.trapz"):
+    pullback(
+        f"{name}(y, x=None, dx=1.0, axis=-1)", trapezoid_y, trapezoid_x, trapezoid_dx
+    )
+pullback("np.gradient(f, *varargs, axis=None)", gradient_of)
+pullback("np.interp(x, xp, fp)", interp_x, interp_xp, interp_fp)
+pullback("np.convolve(a, v, mode='full')", convolve_a, convolve_v)
+pullback("np.correlate(a, v, mode='valid')", correlate_a, correlate_v)
+pullback("np.bincount(x, weights=None, minlength=0)", None, bincount_weights)
+pullback("np.unwrap(p, discont=None, axis=-1)", "out_bar")
+
+zero(
+    "np.argmax(a, axis=None, out_=None, keepdims=False)",
+    "np.argmin(a, axis=None, out_=None, keepdims=False)",
+    "np.nanargmax(a, axis=None)",
+    "np.nanargmin(a, axis=None)",
+    "np.argsort(a, axis=-1, kind=None)",
+    "np.argpartition(a, kth, axis=-1)",
+    "np.lexsort(keys, axis=-1)",
+    "np.searchsorted(a, v, side='left', sorter=None)",
+    "np.digitize(x, bins, right=False)",
+    "np.nonzero(a)",
+    "np.flatnonzero(a)",
+    "np.argwhere(a)",
+    "np.count_nonzero(a, axis=None, keepdims=False)",
+    "np.isin(element, test_elements)",
+    "runtime.winners(index, x)",
+)
