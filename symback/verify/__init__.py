@@ -1,0 +1,81 @@
+"""Witnesses of a gradient that know none of the rules it was made by.
+
+`compare` puts SymPy's derivative of the user's own function beside what the generated
+source computes; `symbolic` gives SymPy's expressions.  Nothing here imports the rules or
+the transform, and SymPy is imported on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .result import Comparison
+    from .symbolic import SymbolicGradient
+
+__all__ = ["Generated", "compare", "symbolic"]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generated gradient, ready to be compared.
+
+    source : the text of a module; name : the function in it, called with the arguments of
+        the user's function in its order, defaults filled in, and `captured` as keywords;
+        it returns (value, gradient).
+    captured : the values of the user's numeric globals and closures, read now.
+    primal, joint : the graphs of the user's function and of the generated one.
+    """
+
+    source: str
+    name: str
+    captured: Mapping[str, object] = field(default_factory=dict)
+    primal: object = None
+    joint: object = None
+
+
+def compare(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    wrt: tuple[str, ...] | str,
+    generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated],
+    points: int = 8,
+    digits: int = 50,
+    seconds: float = 30,
+) -> Comparison:
+    """Compare SymPy's derivative of `fn` with a generated gradient, entry by entry.
+
+    wrt : one name (a single gradient) or a tuple of names (a tuple of gradients).
+    generate : gives the source specialised to some arguments; called with the caller's,
+        or with smaller ones.
+    points, digits, seconds : random points, decimal digits, and the limit of time.
+    """
+    from .compare import run
+
+    return run(
+        fn,
+        args,
+        dict(kwargs),
+        wrt=wrt,
+        generate=generate,
+        points=points,
+        digits=digits,
+        seconds=seconds,
+    )
+
+
+def symbolic(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    wrt: tuple[str, ...] | str,
+) -> SymbolicGradient:
+    """Return SymPy's loss and gradient of `fn` at the shapes of the arguments."""
+    from .reading import gradient_of
+
+    return gradient_of(fn, args, dict(kwargs), wrt=wrt)
