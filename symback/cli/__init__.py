@@ -15,6 +15,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,9 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
         return _plain(value.tolist())
+    if is_dataclass(value):
+        shown = [f.name for f in fields(value) if f.repr]
+        return {name: _plain(getattr(value, name)) for name in shown}
     return str(value)
 
 
