@@ -7,6 +7,7 @@ from . import (
     closed,
     comparison,
     creation,
+    decompositions,
     exponential,
     indexing,
     linalg,
@@ -15,6 +16,7 @@ from . import (
     rounding,
     scalar,
     shape,
+    special,
     trigonometric,
 )
 from .registry import CLOSED, REGISTRY, Rule, find
@@ -29,11 +31,13 @@ FAMILIES = (
     comparison,
     reductions,
     linalg,
+    decompositions,
     products,
     shape,
     indexing,
     creation,
     scalar,
+    special,
     closed,
 )
 """The modules whose import filled `REGISTRY`."""

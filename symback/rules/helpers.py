@@ -76,10 +76,11 @@ def static(function: Callable[..., Any]) -> Callable[..., Any]:
 def gap(x: Array, y: Array) -> Array:
     """Return ``x - y``, and 0 between two equal infinities.
 
-    >>> gap(-np.inf, -np.inf) + 0.0
-    0.0
+    >>> gap(np.array([-np.inf, 2.0]), np.array([-np.inf, 0.5]))
+    array([0. , 1.5])
     """
-    return np.where(np.isinf(x) & (x == y), 0.0, x - y)
+    equal = np.isinf(x) & (x == y)
+    return np.where(equal, 0.0, x) - np.where(equal, 0.0, y)
 
 
 def swap(x: Array) -> Array:

@@ -219,6 +219,8 @@ def matrix_norm(
     out_bar: Array, out: Array, x: Array, ord: Any, axis: Any, keepdims: Any
 ) -> Array:
     """Return the cotangent of a norm of matrices over a pair of axes."""
+    if ord is None or ord == "fro":
+        return euclidean(out_bar, out, x, axis, keepdims)
     g = unreduce(out_bar, axis, keepdims)
     if ord in (1, -1, np.inf, -np.inf):
         rows, columns = axis
@@ -247,6 +249,20 @@ def norm_of(
     return vector_norm(out_bar, out, x, ord, axis, keepdims)
 
 
+def new_vector_norm(
+    out_bar: Array, out: Array, x: Array, axis: Any, keepdims: Any, ord: Any
+) -> Array:
+    """Return the cotangent of ``np.linalg.vector_norm``."""
+    return vector_norm(out_bar, out, x, ord, axis, keepdims)
+
+
+def new_matrix_norm(
+    out_bar: Array, out: Array, x: Array, keepdims: Any, ord: Any
+) -> Array:
+    """Return the cotangent of ``np.linalg.matrix_norm``."""
+    return matrix_norm(out_bar, out, x, ord, (-2, -1), keepdims)
+
+
 pullback("a @ b", matmul_a, matmul_b)
 for name in ("np.matmul", "np.linalg.matmul"):
     pullback(f"{name}(a, b)", matmul_a, matmul_b)
@@ -269,6 +285,16 @@ pullback(
 pullback(
     "np.linalg.norm(x, ord=None, axis=None, keepdims=False)",
     norm_of,
+    kink="x == 0: 0",
+)
+pullback(
+    "np.linalg.vector_norm(x, axis=None, keepdims=False, ord=2)",
+    new_vector_norm,
+    kink="x == 0: 0",
+)
+pullback(
+    "np.linalg.matrix_norm(x, keepdims=False, ord='fro')",
+    new_matrix_norm,
     kink="x == 0: 0",
 )
 pullback(

@@ -20,14 +20,15 @@ def einsum_plan(subscripts: str, k: int) -> tuple[str, bool, tuple[int, ...], in
 
     Returns its subscripts, whether it needs ones shaped as the operand (for letters
     that only the operand has), the axes of the operand that repeat a letter (each is
-    multiplied by an identity), and the numbers of letters before and after its ellipsis.
+    multiplied by an identity), and the numbers of letters before and after
+    its ellipsis.
 
     >>> einsum_plan("ij,jk->ik", 0)
-    ('ik,jk->ij', False, (), 0, 0)
+    ('ik,jk->ij', False, (), 0, 2)
     >>> einsum_plan("ii->", 0)
-    (',ia->ia', False, (1,), 0, 0)
+    (',ia->ia', False, (1,), 0, 2)
     >>> einsum_plan("ij->i", 0)
-    ('i,ij->ij', True, (), 0, 0)
+    ('i,ij->ij', True, (), 0, 2)
     """
     subscripts = subscripts.replace(" ", "")
     left, arrow, right = subscripts.partition("->")
@@ -47,8 +48,8 @@ def einsum_plan(subscripts: str, k: int) -> tuple[str, bool, tuple[int, ...], in
             fresh = unused.pop(0)
             eyes.append(c + fresh)
             # Axes after the ellipsis are counted from the end.
-            counted = place if place < len(before) or "..." not in mine else None
-            axes.append(place - len(plain) if counted is None else place)
+            from_end = "..." in mine and place >= len(before)
+            axes.append(place - len(plain) if from_end else place)
             target += fresh
         else:
             target += c
@@ -73,11 +74,15 @@ def einsum_operand(out_bar: Array, subscripts: Any, operands: Any, k: int) -> Ar
     if lonely:
         factors = [*factors, np.ones_like(x)]
     factors = factors + [np.eye(np.shape(x)[axis], dtype=x.dtype) for axis in axes]
-    x_bar = np.einsum(text, *factors, optimize=len(factors) > 2)
+    if len(factors) > 2:
+        x_bar = np.einsum(text, *factors, optimize=True)
+    else:
+        x_bar = np.einsum(text, *factors)
     if before == 0:
         return runtime.unbroadcast(x_bar, x)
     # The plan's result has the ellipsis first: bring the operand to that order.
-    first, last = range(before), range(-before - after, -after)
+    first = tuple(range(before))
+    last = tuple(range(-before - after, -after))
     moved = runtime.unbroadcast(x_bar, np.moveaxis(x, first, last))
     return np.moveaxis(moved, last, first)
 

@@ -560,6 +560,79 @@ CALLS |= {
     "np.unwrap": [call(10.0 * V)],
 }
 
+
+def positive(n: int, *batch: int) -> np.ndarray:
+    """Return positive definite matrices."""
+    a = numbers(*batch, n, n)
+    return a @ np.swapaxes(a, -1, -2) + n * np.eye(n)
+
+
+# Symmetric arguments and choices of sign are tested in test_decompositions.py.
+CALLS |= {
+    "np.linalg.eigvals": [call(np.diag([1.0, 2.0, 4.0]) + 0.1 * numbers(3, 3))],
+    "np.linalg.svdvals": [call(M), call(T), call(N.T)],
+    "np.linalg.svd": [
+        call(regular(3)),
+        call(N, full_matrices=False),
+        call(N.T, full_matrices=False),
+        call(regular(3, 2)),
+        call(N, pick=(1,)),
+        call(N.T, pick=(1,)),
+    ],
+    "np.linalg.qr": [call(regular(3)), call(N), call(N.T), call(regular(3, 2))],
+    "np.linalg.pinv": [
+        call(regular(3)),
+        call(N),
+        call(N.T),
+        call(T),
+    ],
+    "np.linalg.lstsq": [
+        call(N.T, numbers(4), pick=(0,), rcond=None),
+        call(N.T, numbers(4), pick=(0, 1), rcond=None),
+        call(N.T, numbers(4, 2), pick=(0, 1), rcond=None),
+        call(N, numbers(3, 2), pick=(0,), rcond=None),
+    ],
+    "np.linalg.vector_norm": [
+        call(T),
+        call(T, axis=1, ord=1),
+        call(T, axis=(0, 1), ord=3, keepdims=True),
+        call(V, ord=np.inf, skip=("ord",)),
+    ],
+    "np.linalg.matrix_norm": [
+        call(T),
+        call(T, ord="nuc"),
+        call(T, ord=2, keepdims=True),
+        call(M, ord=1),
+    ],
+}
+SP = "scipy.special"
+CALLS |= {
+    f"{SP}.logsumexp": [
+        call(M),
+        call(T, axis=1),
+        call(T, axis=(0, 2), keepdims=True),
+        call(M, b=np.abs(M)),
+        call(M, axis=1, b=np.abs(V)),
+        call(V, 0),
+    ],
+    f"{SP}.huber": [call(1.0, S * 3), call(np.array([0.5, 1.0, 1.5, 2.0]), S * 3)],
+    f"{SP}.softmax": [call(M), call(T, axis=1), call(T, axis=(0, 2))],
+    f"{SP}.log_softmax": [call(M), call(T, axis=1)],
+    f"{SP}.multigammaln": [call(3.5, 2), call(V + 6.0, 3)],
+    f"{SP}.fresnel": [call(V), call(1.3)],
+    f"{SP}.sici": [call(V**2 + 0.5)],
+    f"{SP}.shichi": [call(V**2 + 0.5)],
+    f"{SP}.airy": [call(V)],
+    f"{SP}.wofz": [call(complexes(3))],
+}
+ELSEWHERE = {
+    "np.linalg.cholesky",
+    "np.linalg.eigh",
+    "np.linalg.eigvalsh",
+    "np.linalg.eig",
+}
+"""Operations whose tests need more than a call."""
+
 SAME = {
     "np.trapz": "np.trapezoid",
     "np.amax": "np.max",

@@ -58,12 +58,127 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "math.acosh": ((1.3, 3.0),),
     "math.tan": (UNIT,),
     "math.lgamma": (POSITIVE,),
+    **{
+        f"scipy.special.{name}": spans
+        for name, spans in {
+            "logit": ((0.1, 0.9),),
+            "log1p": ((-0.5, 2.0),),
+            "cbrt": (POSITIVE,),
+            "erfinv": ((-0.8, 0.8),),
+            "erfcinv": ((0.3, 1.6),),
+            "ndtri": ((0.2, 0.8),),
+            "gamma": (POSITIVE,),
+            "gammaln": (POSITIVE,),
+            "loggamma": (POSITIVE,),
+            "rgamma": (POSITIVE,),
+            "digamma": (POSITIVE,),
+            "psi": (POSITIVE,),
+            "polygamma": (POSITIVE, POSITIVE),
+            "multigammaln": ((1.5, 3.0), POSITIVE),
+            "factorial": (POSITIVE,),
+            "beta": (POSITIVE, POSITIVE),
+            "betaln": (POSITIVE, POSITIVE),
+            "binom": ((2.6, 4.0), POSITIVE),
+            "comb": ((2.6, 4.0), POSITIVE),
+            "poch": (POSITIVE, POSITIVE),
+            "gammainc": (POSITIVE, POSITIVE),
+            "gammaincc": (POSITIVE, POSITIVE),
+            "gammaincinv": (POSITIVE, (0.2, 0.8)),
+            "gammainccinv": (POSITIVE, (0.2, 0.8)),
+            "betainc": (POSITIVE, POSITIVE, (0.2, 0.8)),
+            "betaincc": (POSITIVE, POSITIVE, (0.2, 0.8)),
+            "betaincinv": (POSITIVE, POSITIVE, (0.2, 0.8)),
+            "zeta": ((1.5, 3.0), POSITIVE),
+            "xlogy": (ANY, POSITIVE),
+            "xlog1py": (ANY, (-0.5, 2.0)),
+            "entr": (POSITIVE,),
+            "rel_entr": (POSITIVE, POSITIVE),
+            "kl_div": (POSITIVE, POSITIVE),
+            "pseudo_huber": (POSITIVE, ANY),
+            "boxcox": (POSITIVE, ANY),
+            "boxcox1p": (POSITIVE, ANY),
+            "inv_boxcox": ((-0.4, 1.0), (0.2, 1.0)),
+            "y0": (POSITIVE,),
+            "y1": (POSITIVE,),
+            "k0": (POSITIVE,),
+            "k1": (POSITIVE,),
+            "k0e": (POSITIVE,),
+            "k1e": (POSITIVE,),
+            "exp1": (POSITIVE,),
+            "expi": (POSITIVE,),
+            "spence": (POSITIVE,),
+            "lambertw": (POSITIVE,),
+            "ellipk": ((0.1, 0.9),),
+            "ellipe": ((0.1, 0.9),),
+            "ellipkinc": ((-1.2, 1.2), (0.1, 0.9)),
+            "ellipeinc": ((-1.2, 1.2), (0.1, 0.9)),
+            "hyp1f1": (POSITIVE, POSITIVE, UNIT),
+            "hyp2f1": (POSITIVE, POSITIVE, POSITIVE, (-0.6, 0.6)),
+            "iv": (POSITIVE, POSITIVE),
+            "ive": (POSITIVE, POSITIVE),
+            "jv": (POSITIVE, POSITIVE),
+            "yv": (POSITIVE, POSITIVE),
+            "kv": (POSITIVE, POSITIVE),
+            "kve": (POSITIVE, POSITIVE),
+            "jn": (POSITIVE, POSITIVE),
+            "yn": (POSITIVE, POSITIVE),
+            "kn": (POSITIVE, POSITIVE),
+            "spherical_jn": (POSITIVE, POSITIVE),
+            "expn": (POSITIVE, POSITIVE),
+            "stdtr": (POSITIVE, ANY),
+            "chdtr": (POSITIVE, POSITIVE),
+            "pdtr": (POSITIVE, POSITIVE),
+            "eval_legendre": (POSITIVE, UNIT),
+            "eval_chebyt": (POSITIVE, UNIT),
+            "eval_chebyu": (POSITIVE, UNIT),
+        }.items()
+    },
     "math.gamma": (POSITIVE,),
 }
 """Intervals of an elementwise rule's arguments; `ANY` if not named."""
 
-INTEGER = {"np.ldexp": (1,), "math.ldexp": (1,)}
+INTEGER = {
+    "np.ldexp": (1,),
+    "math.ldexp": (1,),
+    "scipy.special.multigammaln": (1,),
+    "scipy.special.lambertw": (1, 2),
+    **{
+        f"scipy.special.{name}": (0,)
+        for name in ("polygamma", "yn", "kn", "spherical_jn", "expn", "eval_hermite")
+    },
+    "scipy.special.eval_hermitenorm": (0,),
+}
 """Positions of arguments that are integers."""
+
+CONSTANT = {
+    f"scipy.special.{name}": names
+    for name, names in {
+        "gammainc": ("a",),
+        "gammaincc": ("a",),
+        "gammaincinv": ("a",),
+        "gammainccinv": ("a",),
+        "betainc": ("a", "b"),
+        "betaincc": ("a", "b"),
+        "betaincinv": ("a", "b"),
+        "zeta": ("x",),
+        "iv": ("v",),
+        "ive": ("v",),
+        "jv": ("v",),
+        "jn": ("v",),
+        "yv": ("v",),
+        "kv": ("v",),
+        "kve": ("v",),
+        "hyp1f1": ("a", "b"),
+        "hyp2f1": ("a", "b", "c"),
+        "stdtr": ("df",),
+        "chdtr": ("v",),
+        "pdtr": ("k",),
+        "eval_legendre": ("n",),
+        "eval_chebyt": ("n",),
+        "eval_chebyu": ("n",),
+    }.items()
+}
+"""Arguments whose derivative no function of SciPy gives: such calls are refused."""
 
 
 def draw(rng: np.random.Generator, span: tuple[float, float], shape: Any) -> Any:
