@@ -6,7 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["captured", "load", "run_source"]
+import numpy as np
+
+from tests.oracle import wrt_names
+
+__all__ = ["load", "run_generic", "run_specialised"]
 
 
 def load(text: str, name: str) -> Callable[..., Any]:
@@ -26,29 +30,49 @@ def load(text: str, name: str) -> Callable[..., Any]:
     return found[0]
 
 
-def captured(fn: Callable[..., Any], generated: Callable[..., Any]) -> dict[str, Any]:
-    """Return the globals and closed-over values that the generated function asks for.
-
-    They are its keyword-only parameters without a default that the user's function
-    does not have.
-    """
-    own = inspect.signature(fn).parameters
-    nonlocals, names, _, _ = inspect.getclosurevars(inspect.unwrap(fn))
-    return {
-        parameter.name: nonlocals.get(parameter.name, names.get(parameter.name))
-        for parameter in inspect.signature(generated).parameters.values()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        and parameter.default is inspect.Parameter.empty
-        and parameter.name not in own
-    }
+def floated(thing: Any) -> Any:
+    """Return a differentiated parameter with an integer read as a float."""
+    if isinstance(thing, int) and not isinstance(thing, bool):
+        return float(thing)
+    if isinstance(thing, np.ndarray) and thing.dtype.kind in "iu":
+        return thing.astype(np.float64)
+    return thing
 
 
 def run_source(
     text: str,
+    captured: Mapping[str, Any],
     fn: Callable[..., Any],
+    wrt: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> tuple[Any, Any]:
-    """Return (value, gradient) of the generated text at the arguments."""
-    generated = load(text, fn.__name__)
-    return generated(*args, **kwargs, **captured(fn, generated))
+    """Return (value, gradient) of a text at the arguments.
+
+    The generated function takes the user's parameters by position, `*args` as one
+    tuple and `**kwargs` as one dictionary, and what it captures by keyword.
+    """
+    bound = inspect.signature(fn).bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    for name in wrt_names(fn, wrt)[0]:
+        given[name] = floated(given[name])
+    return load(text, fn.__name__)(*given.values(), **captured)
+
+
+def run_specialised(
+    f: Any, wrt: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Return (value, gradient) of the text that is specialised to the arguments."""
+    text = f.backward_source_for(*args, **kwargs)
+    captured = f._for(args, kwargs).source.read_captured()
+    return run_source(text, captured, f.__wrapped__, wrt, args, kwargs)
+
+
+def run_generic(
+    f: Any, wrt: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Return (value, gradient) of the text that exists before any call."""
+    text = f.backward_source
+    captured = f._generic.read_captured()
+    return run_source(text, captured, f.__wrapped__, wrt, args, kwargs)
