@@ -19,9 +19,11 @@ __all__ = [
     "dot_pullback_a",
     "dot_pullback_b",
     "gather_pullback",
+    "list_add",
     "matmul_pullback_a",
     "matmul_pullback_b",
     "scan",
+    "split_like",
     "unbroadcast",
     "winners",
 ]
@@ -82,6 +84,32 @@ def winners(index: Any, x: Array) -> Array:
     # NumPy assigns in order, so what is left in a place is the last that wrote it.
     last[flat] = np.arange(flat.size)
     return (last[flat] == np.arange(flat.size)).reshape(places.shape)
+
+
+def split_like(x: Array, arrays: Any, axis: Any = 0) -> list[Array]:
+    """Cut an array where `arrays` were concatenated.
+
+    >>> [p.tolist() for p in split_like(np.arange(5), [np.zeros(2), np.zeros(3)])]
+    [[0, 1], [2, 3, 4]]
+    """
+    if axis is None:
+        ends = np.cumsum([np.size(a) for a in arrays])[:-1]
+        parts = np.split(x, ends)
+        return [np.reshape(p, np.shape(a)) for p, a in zip(parts, arrays, strict=True)]
+    ends = np.cumsum([np.shape(a)[axis] for a in arrays])[:-1]
+    return list(np.split(x, ends, axis=axis))
+
+
+def list_add(items: list[Array], index: slice, parts: list[Array]) -> list[Array]:
+    """Return a list with `parts` added to the items that a slice names.
+
+    >>> list_add([1.0, 2.0, 3.0], slice(1, None), [10.0, 20.0])
+    [1.0, 12.0, 23.0]
+    """
+    total = list(items)
+    for k, part in zip(range(*index.indices(len(total))), parts, strict=True):
+        total[k] = total[k] + part
+    return total
 
 
 def gather_pullback(out_bar: Array, places: Array, x: Array) -> Array:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import InternalError
 from ..graph import UNDEFINED, Arg, Node, Value, leaves
+from ..passes.kinds import Kinds
 from .inline import Plan, boolean
-from .kinds import Kinds
 from .scalars import scalar_call
 from .tree import Names
 

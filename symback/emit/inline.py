@@ -69,7 +69,7 @@ class _Planner:
         self.written: set[object] = set()
         self.width: dict[Value, int] = {}
         for node in graph.block.walk():
-            self.written |= {self.aliases.find(a) for a in _written(node)}
+            self.written |= set().union(*map(self.aliases.sites, _written(node)))
             for out in node.outs:
                 self.plan.nodes[out] = node
             if node.op == "stop_gradient":
@@ -189,7 +189,7 @@ class _Planner:
             return False
         made = self.plan.nodes.get(base)
         named = base.name is not None or made is None
-        return named and self.aliases.find(base) not in self.written
+        return named and not (self.aliases.sites(base) & self.written)
 
     def _may_move(self, block: Block, node: Node, start: int, place: int) -> bool:
         """Return whether a node may be evaluated at a later place of its block."""
@@ -201,7 +201,7 @@ class _Planner:
         mutated = set().union(*(self.aliases.mutated(n) for n in between))
         if not mutated:
             return True
-        read = {c for v in node.uses for c in self.aliases.reads(v)}
+        read = set().union(*map(self.aliases.reads, node.uses))
         return not (read & mutated)
 
     def _shorten(self, block: Block) -> None:

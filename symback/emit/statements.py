@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from ..errors import Span
 from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value
+from ..passes.kinds import Kinds
 from .expressions import Expressions
 from .inline import Plan
-from .kinds import Kinds
 from .tree import (
     Break,
     Do,

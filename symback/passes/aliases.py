@@ -1,19 +1,23 @@
 """Which values of a graph may share memory.
 
-Every value has a class; values whose arrays (or lists) may be the same memory are in
-one.  A class may have contents, the class of what a list or an object holds: appending
-to a list changes the list, not its items.  The analysis ignores order: it may put too
-much into one class, never too little.
+Every value that is not a scalar has *sites*: the nodes and parameters that its memory may
+come from.  Two values without a common site never share memory.  A site may hold others,
+as a list holds its items: appending to a list writes to the list, not to the items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from ..graph import Arg, Block, Graph, Node, Value, leaves
+import numpy as np
 
-__all__ = ["INPLACE", "Aliases", "may_be_array", "may_be_list"]
+from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
+
+__all__ = ["INPLACE", "Aliases", "Site", "has_inplace", "is_view"]
+
+Site = Any
+"""A value that a node or a parameter brings into being, or a node's constant."""
 
 INPLACE = frozenset({"setitem", "index_add", "list_append", "list_pop"})
 """Operations that the generated text performs on the memory of their first argument."""
@@ -39,6 +43,12 @@ FRESH_BUILTINS = frozenset(
     ).split()
 )
 
+CONTAINERS = frozenset(
+    "list struct list_reverse builtins.list builtins.tuple builtins.sorted "
+    "builtins.reversed builtins.enumerate builtins.zip".split()
+)
+"""Operations that make a new object that holds what others hold."""
+
 OPERATORS = frozenset(
     "add sub mul truediv floordiv mod pow matmul neg pos invert lt le gt ge eq ne "
     "and_ or_ xor lshift rshift not_ is_ is_not contains dim shape fstring "
@@ -46,206 +56,194 @@ OPERATORS = frozenset(
 )
 
 
-def may_be_list(value: Any) -> bool:
-    """Return whether a value may be a run-time list or another container."""
-    kind = getattr(getattr(value, "type", None), "kind", None)
-    return kind in (None, "list", "tuple", "object")
+def has_inplace(graph: Graph) -> bool:
+    """Return whether anything in a graph is done in place."""
+    return any(node.op in INPLACE for node in graph.block.walk())
 
 
-def may_be_array(value: Any) -> bool:
-    """Return whether a value may be memory that can be written to or viewed."""
-    kind = getattr(getattr(value, "type", None), "kind", None)
-    return kind in (None, "array", "object")
+def is_view(node: Node) -> bool:
+    """Return whether a node's result may be memory of its first argument, or in it."""
+    op = node.op
+    if op == "getitem":
+        return not _copies(node.args[1])
+    if op in ("np.array", "np.astype"):
+        return node.kwargs.get("copy", True) is not True
+    return op in VIEWS or op == "attr"
 
 
 class Aliases:
-    """The classes of all values of a graph.
+    """The sites of all values of a graph.
 
-    `external` are the classes that hold a caller's memory.
+    `external` are the sites that are a caller's memory.
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._parent: dict[Any, Any] = {}
-        self._content: dict[Any, Any] = {}
-        for param in graph.params:
-            # What a parameter holds may be the parameter: a list in a list, say.
-            self._join(param.value, self.content(param.value))
-        self._block(graph.block)
-        self.external = {self.find(param.value) for param in graph.params}
+        self._sites: dict[Value, set[Site]] = {}
+        self._held: dict[Site, set[Site]] = {}
+        self.external = {p.value for p in graph.params if not _is_scalar(p.value)}
+        for site in self.external:
+            self._sites[site] = {site}
+            self._held[site] = {site}
+        self._changed = True
+        while self._changed:
+            self._changed = False
+            self._block(graph.block)
 
-    def find(self, value: Any) -> Any:
-        """Return the class of a value."""
-        parent = self._parent
-        root = value
-        while (above := parent.get(root, root)) is not root:
-            root = above
-        while value is not root:
-            parent[value], value = root, parent.get(value, value)
-        return root
+    def sites(self, value: Arg) -> set[Site]:
+        """Return where the memory of a value itself may come from."""
+        return self._sites.get(value, set()) if isinstance(value, Value) else set()
 
-    def content(self, value: Any) -> Any:
-        """Return the class of what a value holds; it is made where there was none."""
-        root = self.find(value)
-        if root not in self._content:
-            self._content[root] = _Content()
-        return self.find(self._content[root])
+    def reads(self, value: Arg) -> set[Site]:
+        """Return all sites that reading a value, or what it holds, may touch."""
+        found: set[Site] = set()
+        for leaf in leaves(value):
+            found |= self.sites(leaf)
+        return self._reach(found)
 
-    def reads(self, value: Value) -> Iterator[Any]:
-        """Yield the classes that reading a value may touch."""
-        seen = set()
-        root = self.find(value)
-        while root not in seen:
-            seen.add(root)
-            yield root
-            if root in self._content:
-                root = self.find(self._content[root])
+    def mutated(self, node: Node) -> set[Site]:
+        """Return the sites that a node writes to, nested blocks included."""
+        found: set[Site] = set()
+        for inner in node.walk():
+            if inner.op in INPLACE:
+                found |= self.sites(inner.args[0])
+        return found
 
-    def mutated(self, node: Node) -> set[Any]:
-        """Return the classes that a node writes to, those of nested blocks included."""
-        return {self.find(n.args[0]) for n in node.walk() if n.op in INPLACE}
+    def _reach(self, sites: set[Site]) -> set[Site]:
+        found: set[Site] = set()
+        rest = list(sites)
+        while rest:
+            site = rest.pop()
+            if site not in found:
+                found.add(site)
+                rest += self._held.get(site, ())
+        return found
 
-    def _join(self, one: Any, other: Any) -> None:
-        """Make one class of two, and one of what they hold."""
-        one, other = self.find(one), self.find(other)
-        if one is other:
-            return
-        self._parent[other] = one
-        held = self._content.pop(other, None)
-        if held is not None:
-            if self.find(one) in self._content:
-                self._join(self._content[self.find(one)], held)
-            else:
-                self._content[self.find(one)] = held
+    def _contents(self, sites: Iterable[Site]) -> set[Site]:
+        return {inner for site in sites for inner in self._held.get(site, ())}
 
-    def _alias(self, one: Arg, other: Arg) -> None:
-        """Note that one value may be the other, whatever of them are values."""
-        if not isinstance(one, Value) or _is_scalar(one):
-            return
-        for leaf in leaves(other):
-            if isinstance(leaf, Value) and not _is_scalar(leaf):
-                self._join(one, leaf)
-        if isinstance(other, (tuple, list, dict)):
-            self._hold(one, other)
+    def _add(self, value: Value, sites: Iterable[Site]) -> None:
+        if not _is_scalar(value):
+            self._grow(self._sites.setdefault(value, set()), sites)
 
-    def _hold(self, container: Arg, item: Arg) -> None:
-        """Note that an item is put into a container."""
-        if isinstance(container, Value):
-            for leaf in leaves(item):
-                if isinstance(leaf, Value) and not _is_scalar(leaf):
-                    self._join(self.content(container), leaf)
+    def _hold(self, containers: Iterable[Site], items: set[Site]) -> None:
+        if items:
+            for site in containers:
+                self._grow(self._held.setdefault(site, set()), items)
+
+    def _grow(self, known: set[Site], sites: Iterable[Site]) -> None:
+        size = len(known)
+        known.update(sites)
+        self._changed = self._changed or len(known) > size
+
+    def _arg(self, arg: Arg, key: Site) -> set[Site]:
+        """Return the sites of an argument; a constant that can be changed is one."""
+        if isinstance(arg, Value):
+            return self.sites(arg)
+        if isinstance(arg, (list, tuple, dict)):
+            self._hold([key], {s for leaf in leaves(arg) for s in self.sites(leaf)})
+            return {key}
+        return {key} if isinstance(arg, np.ndarray) else set()
 
     def _block(self, block: Block) -> None:
         for node in block.nodes:
             self._node(node)
-            for nested in node.blocks:
-                self._block(nested)
 
     def _node(self, node: Node) -> None:
         op, args, outs = node.op, node.args, node.outs
         if op == "if":
-            for position, out in enumerate(outs):
-                for block in node.blocks:
-                    self._alias(out, block.results[position])
+            for block in node.blocks:
+                self._block(block)
+                for k, out in enumerate(outs):
+                    if block.results[k] is not UNDEFINED:
+                        self._add(out, self._arg(block.results[k], (block, k)))
         elif op in ("for", "while"):
             self._loop(node)
+        elif op in INPLACE:
+            self._inplace(node)
         elif op == "getitem":
-            if may_be_list(args[0]):
-                self._alias(outs[0], _known(self.content(args[0]), args[0]))
-                self._take(outs[0], args[0])
-            if may_be_array(args[0]) and not _copies(args[1]):
-                self._alias(outs[0], args[0])
-        elif op in ("setitem", "index_add"):
-            self._alias(outs[0], args[0])
-            if op == "setitem" and may_be_list(args[0]):
-                self._hold(outs[0], args[2])
-        elif op == "list":
-            self._hold(outs[0], args)
-        elif op == "list_append":
-            self._alias(outs[0], args[0])
-            self._hold(outs[0], args[1])
-        elif op == "list_pop":
-            self._alias(outs[0], args[0])
-            self._take(outs[1], args[0])
-        elif op in ("list_reverse", "builtins.list", "builtins.tuple") or op in (
-            "builtins.sorted",
-            "builtins.reversed",
-        ):
-            self._same_contents(outs[0], args[0])
-        elif op in ("add", "mul"):
-            for arg in args:
-                if isinstance(arg, Value) and self.find(arg) in self._content:
-                    self._same_contents(outs[0], arg)
-        elif op == "struct":
-            self._hold(outs[0], args[1])
-        elif self._may_alias(node):
-            for out in outs:
-                for arg in (*args, dict(node.kwargs)):
-                    for leaf in leaves(arg):
-                        self._alias(out, leaf)
-                        self._take(out, leaf)
-                        self._hold(out, leaf)
+            base = self._arg(args[0], (node, 0))
+            self._add(outs[0], self._contents(base))
+            if _may_be_array(args[0]):
+                self._add(outs[0], [outs[0]] if _copies(args[1]) else base)
+        elif op in CONTAINERS:
+            items = {s for a in args for leaf in leaves(a) for s in self.sites(leaf)}
+            if op not in ("list", "struct"):
+                items = self._contents(items)
+            self._add(outs[0], [outs[0]])
+            self._hold([outs[0]], items)
+        elif op == "stop_gradient":
+            self._add(outs[0], self._arg(args[0], (node, 0)))
+        else:
+            self._call(node)
+
+    def _inplace(self, node: Node) -> None:
+        changed = self._arg(node.args[0], (node, 0))
+        self._add(node.outs[0], changed)
+        if node.op == "list_pop":
+            self._add(node.outs[1], self._contents(changed))
+        elif node.op == "list_append":
+            self._hold(changed, self._arg(node.args[1], (node, 1)))
+        elif _may_be_list(node.args[0]):
+            # The sum that `index_add` puts into a list is a new object.
+            new = self._arg(node.args[2], (node, 2)) if node.op == "setitem" else None
+            self._hold(changed, {(node, 2)} if new is None else new)
+
+    def _call(self, node: Node) -> None:
+        args = (*node.args, dict(node.kwargs))
+        fresh = node.op in OPERATORS or node.op in FRESH_BUILTINS
+        fresh = fresh or node.op.startswith(("np.", "math.", "scipy.", "cmath."))
+        taken: set[Site] = set()
+        if is_view(node) or not fresh:
+            taken = {s for leaf in leaves(args) for s in self.sites(leaf)}
+            taken = self._reach(taken)
+        if node.op in ("call", "method"):
+            # It may keep what it is given in whatever it is given.
+            self._hold(taken, taken)
+        for out in node.outs:
+            self._add(out, [out])
+            self._add(out, taken)
+            self._hold([out], taken)
 
     def _loop(self, node: Node) -> None:
-        inits = node.args[-1]
-        body = node.blocks[-1]
-        lead = len(body.params) - len(inits)
+        inits, body = node.args[-1], node.blocks[-1]
         flags = 1 if node.kwargs.get("breaks") else 0
-        for block in node.blocks:
-            carried = block.params[len(block.params) - len(inits) :]
-            for param, init in zip(carried, inits, strict=True):
-                self._alias(param, init)
-        for position, out in enumerate(node.outs):
-            result = body.results[flags + position]
-            if position < len(inits):
-                self._alias(out, body.params[lead + position])
-                self._alias(out, result)
-                # Scalars of one type may be carried in a cell of another.
-                self._alias(body.params[lead + position], result)
-            else:
-                self._hold(out, result)
+        lead = len(body.params) - len(inits)
         if node.op == "for":
             for param, walked in zip(body.params[1:lead], node.args[1], strict=True):
-                self._take(param, walked)
-
-    def _take(self, out: Value, container: Arg) -> None:
-        """Note that a value was taken out of a container."""
-        if isinstance(container, Value) and not _is_scalar(out):
-            self._join(self.content(container), out)
-
-    def _same_contents(self, out: Value, container: Arg) -> None:
-        if isinstance(container, Value):
-            self._join(self.content(out), self.content(container))
-        else:
-            self._hold(out, container)
-
-    def _may_alias(self, node: Node) -> bool:
-        op = node.op
-        if op in VIEWS or op == "stop_gradient" or op.startswith("runtime."):
-            return True
-        if op in ("np.array", "np.astype"):
-            return node.kwargs.get("copy", True) is not True
-        if op in OPERATORS or op in FRESH_BUILTINS:
-            return False
-        return not op.startswith(("np.", "math.", "scipy.", "cmath."))
-
-
-class _Content:
-    """What a value holds, when no value stands for it."""
-
-
-def _known(content: Any, value: Any) -> Any:
-    return content if isinstance(content, Value) else None
+                self._add(param, self._contents(self._arg(walked, (node, "list"))))
+        for k, out in enumerate(node.outs):
+            result = body.results[flags + k]
+            found = self._arg(result, (body, k)) if result is not UNDEFINED else set()
+            if k >= len(inits):
+                self._add(out, [out])
+                self._hold([out], found)
+                continue
+            if inits[k] is not UNDEFINED:
+                found = found | self._arg(inits[k], (node, k))
+            for block in node.blocks:
+                self._add(block.params[len(block.params) - len(inits) + k], found)
+            self._add(out, found)
+        for block in node.blocks:
+            self._block(block)
 
 
 def _is_scalar(value: Value) -> bool:
     return value.type is not None and value.type.is_scalar
 
 
+def _may_be_list(value: Arg) -> bool:
+    kind = value.type.kind if isinstance(value, Value) and value.type else None
+    return kind in (None, "list", "tuple", "object")
+
+
+def _may_be_array(value: Arg) -> bool:
+    kind = value.type.kind if isinstance(value, Value) and value.type else None
+    return kind in (None, "array", "object")
+
+
 def _copies(index: Arg) -> bool:
     """Return whether indexing with this certainly copies: with arrays or lists."""
     if isinstance(index, tuple):
-        return any(_copies(i) for i in index)
-    if isinstance(index, list):
-        return True
+        return any(map(_copies, index))
     kind = index.type.kind if isinstance(index, Value) and index.type else ""
-    return kind in ("array", "list")
+    return isinstance(index, (list, np.ndarray)) or kind in ("array", "list")

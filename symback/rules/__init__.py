@@ -9,8 +9,10 @@ from . import (
     creation,
     decompositions,
     exponential,
+    fft,
     indexing,
     linalg,
+    lists,
     products,
     reductions,
     rounding,
@@ -38,6 +40,8 @@ FAMILIES = (
     creation,
     scalar,
     special,
+    fft,
+    lists,
     closed,
 )
 """The modules whose import filled `REGISTRY`."""

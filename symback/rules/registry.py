@@ -180,7 +180,9 @@ def _make(
     return rule
 
 
-def elementwise(call: str, *partials: Text, register: bool = True, **fields: Any) -> Rule:
+def elementwise(
+    call: str, *partials: Text, register: bool = True, **fields: Any
+) -> Rule:
     """State ∂out/∂argument for each argument of an elementwise operation."""
     return _make("elementwise", call, partials, register, **fields)
 

@@ -39,7 +39,7 @@ __all__ = ["bind", "run"]
 GUARD = 25
 """Digits carried beyond those that are compared."""
 
-REGIONS = 6
+REGIONS = 12
 """Regions proved at most; further points are compared by digits only."""
 
 ROUNDING = 1e-13

@@ -145,47 +145,73 @@ class Element:
             return self.home.lift(x)
         return None
 
+    def _mixed(self, operator: str, other: Any) -> Any:
+        """Return an operation with a complex number; else leave it to the other side."""
+        if not isinstance(other, (complex, np.complexfloating)):
+            return NotImplemented
+        from .complexes import complex_of
+
+        return getattr(complex_of(self), operator)(other)
+
     def __add__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("add", self, b)
+        if b is None:
+            return self._mixed("__add__", other)
+        return self.home.operate("add", self, b)
 
     def __radd__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("add", b, self)
+        if b is None:
+            return self._mixed("__radd__", other)
+        return self.home.operate("add", b, self)
 
     def __sub__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("sub", self, b)
+        if b is None:
+            return self._mixed("__sub__", other)
+        return self.home.operate("sub", self, b)
 
     def __rsub__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("sub", b, self)
+        if b is None:
+            return self._mixed("__rsub__", other)
+        return self.home.operate("sub", b, self)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, complex) and not is_number(other):
-            return NotImplemented
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("mul", self, b)
+        if b is None:
+            return self._mixed("__mul__", other)
+        return self.home.operate("mul", self, b)
 
     def __rmul__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("mul", b, self)
+        if b is None:
+            return self._mixed("__rmul__", other)
+        return self.home.operate("mul", b, self)
 
     def __truediv__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("div", self, b)
+        if b is None:
+            return self._mixed("__truediv__", other)
+        return self.home.operate("div", self, b)
 
     def __rtruediv__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("div", b, self)
+        if b is None:
+            return self._mixed("__rtruediv__", other)
+        return self.home.operate("div", b, self)
 
     def __pow__(self, other: Any, modulus: None = None) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("pow", self, b)
+        if b is None:
+            return self._mixed("__pow__", other)
+        return self.home.operate("pow", self, b)
 
     def __rpow__(self, other: Any) -> Any:
         b = self._other(other)
-        return NotImplemented if b is None else self.home.operate("pow", b, self)
+        if b is None:
+            return self._mixed("__rpow__", other)
+        return self.home.operate("pow", b, self)
 
     def __neg__(self) -> Any:
         return self.home.operate("mul", self.home.lift(-1), self)

@@ -44,6 +44,9 @@ TRIALS_WITH_ROOTS = 48
 RETRIES = 400
 """Attempts at a point where nothing is divided by zero and all roots exist."""
 
+TERMS = 200
+"""Terms of a sum that are searched for a common exponential factor."""
+
 LIMIT = 1e-12
 """The largest error that may be called proof."""
 
@@ -231,8 +234,18 @@ class _Trial:
         h = self.value(node)
         if h == 0:
             return {}
-        leaf, sign = self.oriented(h)
-        return {("value", leaf): Fraction(sign)}
+        scale = self.content(node)
+        leaf, sign = self.oriented(self.mul(h, self.inv(self.rational(scale))))
+        return {("value", leaf): sign * scale}
+
+    def content(self, node: Concolic) -> Fraction:
+        """Return the rational factor of a product: ½ of (x/√2)², so that it is ½·x²."""
+        scale = Fraction(1)
+        if node.op in ("mul", "div", "pow"):
+            for leaf, c in self.logarithm(node).items():
+                if leaf[0] == "number" and c.denominator == 1 and abs(c) < 1000:
+                    scale *= Fraction(leaf[1]) ** int(c)
+        return scale
 
     def logarithm(self, node: Concolic) -> Terms:
         """Write log|node| as Σ c·leaf."""
@@ -261,7 +274,32 @@ class _Trial:
             return self._logarithm_of_number(abs(node.payload))
         h = self.value(node)
         # |u| is u or −u, as the digits say.
-        return {("log", h if node.value > 0 else self.neg(h)): Fraction(1)}
+        size = h if node.value > 0 else self.neg(h)
+        if node.op in ("add", "sub"):
+            # e^a + e^b = e^a (1 + e^(b − a)): a common factor comes out, whichever it is.
+            factor = self._common_factor(node)
+            if factor:
+                rest = self.exponential(_scaled(factor, Fraction(-1)))
+                return _merge(factor, {("log", self.mul(size, rest)): Fraction(1)}, 1)
+        return {("log", size): Fraction(1)}
+
+    def _common_factor(self, node: Concolic) -> Terms:
+        """Return the exponent of e in the largest term of a sum."""
+        stack, largest = [node], None
+        for _ in range(2 * TERMS):
+            if not stack:
+                break
+            term = stack.pop()
+            if term.op in ("add", "sub"):
+                stack.extend(term.args)
+            elif largest is None or abs(term.value) > abs(largest.value):
+                largest = term
+        if stack or largest is None or largest.op not in ("exp", "mul", "div", "pow"):
+            return {}
+        if largest.value == 0:
+            return {}
+        terms = self.logarithm(largest)
+        return {k: c for k, c in terms.items() if k == "1" or k[0] == "value"}
 
     def _logarithm_of_number(self, x: Fraction) -> Terms:
         if x == 0:
@@ -271,9 +309,9 @@ class _Trial:
             for prime in (2, 3, 5, 7):
                 while n % prime == 0:
                     n //= prime
-                    terms = _merge(terms, {("log", prime): Fraction(sign)}, 1)
+                    terms = _merge(terms, {("number", prime): Fraction(sign)}, 1)
             if n > 1:
-                terms = _merge(terms, {("log", n % self.p): Fraction(sign)}, 1)
+                terms = _merge(terms, {("number", n): Fraction(sign)}, 1)
         return terms
 
     def exponential(self, terms: Terms) -> Residue:
@@ -282,8 +320,8 @@ class _Trial:
         for leaf, c in terms.items():
             if c == 0:
                 continue
-            if leaf != "1" and leaf[0] == "log":
-                factor = self.root(leaf[1], c)
+            if leaf[0] in ("log", "number"):
+                factor = self.root(leaf[1] if leaf[0] == "log" else leaf[1] % self.p, c)
             else:
                 base = self.square_atom(("exp", leaf))
                 exponent = c.numerator * pow(c.denominator, -1, self.q) % self.q
@@ -296,7 +334,7 @@ class _Trial:
         result: Residue = 0
         for leaf, c in terms.items():
             value = 1 if leaf == "1" else leaf[1]
-            if leaf != "1" and leaf[0] == "log":
+            if leaf[0] in ("log", "number"):
                 value = self.atom(leaf)
             result = self.add(result, self.mul(self.rational(c), value))
         return result

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from . import complexes, linear
 from . import functions as fn
-from . import linear
 from .elements import Element, SymbolicValueError
 from .functions import TABLE, element, home
 from .standin import (
@@ -250,13 +250,10 @@ def interp(x: Any, xp: Any, yp: Any, left: Any = None, right: Any = None) -> Any
 
 
 def _total(x: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Any:
-    return apply_ufunc(
-        home(),
-        np.add,
-        "reduce",
-        (as_array(x, home()),),
-        {"axis": axis, "keepdims": keepdims, "where": where},
-    )
+    options = {"axis": axis, "keepdims": keepdims}
+    if where is not True:
+        options |= {"where": where, "initial": 0}
+    return apply_ufunc(home(), np.add, "reduce", (as_array(x, home()),), options)
 
 
 def _count(x: Any, axis: Any, where: Any = True) -> Any:
@@ -624,6 +621,12 @@ for _name, _ours in linear.FUNCTIONS.items():
     OVERRIDES[getattr(np.linalg, _name)] = _ours
 
 
+for _name, _ours in complexes.FFT.items():
+    OVERRIDES[getattr(np.fft, _name)] = _ours
+for _shuffle in (np.fft.fftshift, np.fft.ifftshift):
+    OVERRIDES[_shuffle] = getattr(_shuffle, "_implementation", _shuffle)
+
+
 # ---------------------------------------------------------------- math and SciPy
 
 
@@ -731,8 +734,12 @@ SCALAR_FUNCTIONS["symback.runtime.cofactor"] = cofactor
 
 def find(value: Any, title: str) -> Callable[..., Any] | None:
     """Return our version of a library's function by its full name, if there is one."""
-    ours = SCALAR_FUNCTIONS.get(title)
-    if ours is None:
-        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}"
-        ours = SCALAR_FUNCTIONS.get(name)
-    return ours
+    for name in (
+        title,
+        f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}",
+    ):
+        public = ".".join(p for p in name.split(".") if not p.startswith("_"))
+        ours = SCALAR_FUNCTIONS.get(public)
+        if ours is not None:
+            return ours
+    return None

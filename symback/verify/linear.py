@@ -145,12 +145,27 @@ def cofactors(a: Array) -> Array:
     return result
 
 
+def symmetric(a: Array) -> Array:
+    """Return (a + aᵀ)/2, a itself where it is symmetric as written."""
+    made = a.copy()
+    for i in range(len(a)):
+        for j in range(i):
+            if a[i, j] is not a[j, i]:
+                made[i, j] = made[j, i] = (a[i, j] + a[j, i]) / 2
+    return made
+
+
 def slogdet(a: Array) -> tuple[Any, Any]:
     d = det(a)
     return fn.sign(d), fn.log(abs(d))
 
 
 def cholesky(a: Array) -> Array:
+    """Return L with L Lᵀ = (a + aᵀ)/2: a symmetric argument, read on both sides.
+
+    NumPy reads one triangle; the derivative that everyone uses is the symmetrised one.
+    """
+    a = symmetric(a)
     n = len(a)
     result = np.array([[element(0)] * n for _ in range(n)], dtype=object)
     for j in range(n):
@@ -309,8 +324,7 @@ def element_of(value: Any) -> Element:
 
 
 def eigh(a: Array, UPLO: str = "L") -> tuple[Any, Any]:
-    lower = a if UPLO == "L" else a.T
-    full = np.tril(plain(lower)) + np.tril(plain(lower), -1).T
+    full = symmetric(a)
     context, m = _by_mpmath(full, "np.linalg.eigh")
     values, vectors = context.eigsy(m)
     order = sorted(range(len(values)), key=lambda i: values[i])

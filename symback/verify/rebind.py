@@ -160,7 +160,7 @@ class Rebinder:
         if not isinstance(package, str) or not isinstance(name, str):
             kind = type(value).__module__
             if kind.startswith("scipy.stats"):
-                return stand_in(value, f"scipy.stats.{getattr(value, 'name', '')}")
+                return stand_in(value, f"scipy.stats.{_distribution_name(value)}")
             return value
         if top(package) not in LIBRARIES:
             return value
@@ -314,3 +314,9 @@ def _stop(x: Any) -> Any:
     return finish(
         elementwise(lambda v: h.stop(h.lift(v) if not isinstance(v, Element) else v), x)
     )
+
+
+def _distribution_name(value: Any) -> str:
+    """Return the name that `scipy.stats` gives a distribution."""
+    named = getattr(value, "name", None)
+    return named or type(value).__name__.removesuffix("_gen")

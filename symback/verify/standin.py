@@ -91,23 +91,15 @@ class SymArray(np.ndarray[Any, Any]):
             return to_complex(self)
         return elementwise(bool if kind == "b" else int, self).astype(dtype)
 
-    def mean(self, *args: Any, **kwargs: Any) -> Any:
-        return OVERRIDES[np.mean](self, *args, **kwargs)
+    def __getitem__(self, index: Any) -> Any:
+        return recorded("getitem", super().__getitem__, (_index(index),), {"x": self})
 
-    def var(self, *args: Any, **kwargs: Any) -> Any:
-        return OVERRIDES[np.var](self, *args, **kwargs)
-
-    def std(self, *args: Any, **kwargs: Any) -> Any:
-        return OVERRIDES[np.std](self, *args, **kwargs)
-
-    def round(self, decimals: int = 0, out: Any = None) -> Any:
-        return OVERRIDES[np.round](self, decimals, out=out)
-
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:  # noqa: A002
-        return OVERRIDES[np.clip](self, min, max, out=out)
-
-    def dot(self, b: Any, out: Any = None) -> Any:
-        return OVERRIDES[np.dot](self, b, out=out)
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if is_recording():
+            value = recorded("setitem", _only, (value,), {})
+        if isinstance(value, SymArray):
+            value = value.view(np.ndarray)
+        super().__setitem__(_index(index), value)
 
     def argsort(self, *args: Any, **kwargs: Any) -> Any:
         return plain(self).argsort(*args, **kwargs)
@@ -255,6 +247,19 @@ def apply_ufunc(
     current: Home, ufunc: Any, method: str, inputs: Sequence[Any], kw: dict[str, Any]
 ) -> Any:
     """Run a ufunc or one of its methods on elements."""
+    if not is_recording():
+        return _apply_ufunc(current, ufunc, method, inputs, kw)
+
+    def call(*operands: Any, **options: Any) -> Any:
+        return _apply_ufunc(current, ufunc, method, operands, options)
+
+    suffix = "" if method == "__call__" else f".{method}"
+    return recorded(f"np.{ufunc.__name__}{suffix}", call, inputs, kw)
+
+
+def _apply_ufunc(
+    current: Home, ufunc: Any, method: str, inputs: Sequence[Any], kw: dict[str, Any]
+) -> Any:
     name = ufunc.__name__
     kw = {k: v for k, v in kw.items() if k not in ("casting", "order", "subok")}
     if method == "at":
@@ -452,6 +457,15 @@ def _matmul(name: str, a: Any, b: Any) -> Any:
 
 def apply_function(current: Home, function: Any, args: Any, kwargs: Any) -> Any:
     """Run a NumPy function on elements: ours, or NumPy's own over object arrays."""
+    return recorded(
+        _title(function),
+        lambda *a, **kw: _apply_function(function, a, kw),
+        args,
+        kwargs,
+    )
+
+
+def _apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     ours = OVERRIDES.get(function)
     if ours is not None:
         return finish(ours(*args, **kwargs))
@@ -563,7 +577,7 @@ def stand_in(value: Any, title: str) -> Any:
         return StandInFloat if value in FLOAT_TYPES else value
     if isinstance(value, np.ufunc):
         special = SCALAR_FUNCTIONS.get(title)
-        return special or _ufunc(value)
+        return _recording_function(special, title) if special else _ufunc(value)
     if isinstance(value, float):
         short = title.rpartition(".")[2]
         if CONSTANTS.get(short) == value:
@@ -572,7 +586,12 @@ def stand_in(value: Any, title: str) -> Any:
             return home().constant("pi") * 2
         return value
     if title in SCALAR_FUNCTIONS:
-        return SCALAR_FUNCTIONS[title]
+        return _recording_function(SCALAR_FUNCTIONS[title], title)
+    if title.startswith("scipy.stats") and hasattr(value, "logpdf" if hasattr(
+        value, "logpdf") else "logpmf"):
+        from .distributions import StandInDistribution
+
+        return StandInDistribution(title.rpartition(".")[2], value)
     if callable(value):
         return _wrapped(value, title)
     return value
@@ -606,7 +625,7 @@ def _wrapped(value: Any, title: str) -> Any:
     if ours is None and not inspect.isclass(value):
         ours = libraries.find(value, title)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
         if ours is not None:
             return finish(ours(*args, **kwargs))
         if title.startswith(libraries.NEEDS_FLOATS) and any(
@@ -615,7 +634,16 @@ def _wrapped(value: Any, title: str) -> Any:
             raise SymbolicValueError(f"{title} has no symbolic form")
         return finish(value(*args, **kwargs))
 
-    function.__name__ = getattr(value, "__name__", title)
+    return _recording_function(run, title)
+
+
+def _recording_function(run: Callable[..., Any], title: str) -> Callable[..., Any]:
+    short = title.replace("numpy.", "np.")
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return recorded(short, run, args, kwargs)
+
+    function.__name__ = title.rpartition(".")[2]
     return function
 
 

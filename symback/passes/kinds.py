@@ -1,4 +1,4 @@
-"""What the printer must know of a value's kind: an integer, a list, a scalar.
+"""What must be known of a value's kind: an integer, a list, a scalar.
 
 Types say it where they are known; elsewhere the way in which a value was made may.
 """

@@ -1,0 +1,17 @@
+"""Lowering: from the syntax tree of a user's function to a graph.
+
+>>> from symback.lower import Lowerer
+>>> def f(x):
+...     return x * x
+"""
+
+from __future__ import annotations
+
+from . import intrinsics as _intrinsics  # registers Python's own functions
+from .abstract import NeedStatic, Retry
+from .names import Path
+from .parameters import Lowerer, Tree
+
+__all__ = ["Lowerer", "NeedStatic", "Path", "Retry", "Tree"]
+
+assert _intrinsics is not None

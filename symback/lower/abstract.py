@@ -1,0 +1,218 @@
+"""What a name can stand for while a function is lowered.
+
+Lowering is partial evaluation: what is known without running is kept as itself, what
+depends on a numeric argument is a graph `Value`, and whatever Python can mutate lives in a
+cell of the `State`, so that two names for one array, list or dict stay two names for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..graph import Value
+
+__all__ = [
+    "Abstract",
+    "Array",
+    "DictRef",
+    "Function",
+    "Iterable",
+    "Known",
+    "ListRef",
+    "NeedStatic",
+    "Obj",
+    "Partial",
+    "Poison",
+    "Retry",
+    "RunList",
+    "Shape",
+    "Tup",
+    "View",
+]
+
+
+@dataclass(frozen=True)
+class Known:
+    """An object known without running: a number, string, module, function or class.
+
+    `path` says where it was read from, if it came from the user's globals or closures.
+    """
+
+    value: Any
+    path: Any = field(default=None, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known) or type(self.value) is not type(other.value):
+            return False
+        if self.value is other.value:
+            return True
+        if isinstance(self.value, float):
+            return repr(self.value) == repr(other.value)
+        plain = (int, bool, str, complex, type(None), tuple, bytes)
+        return isinstance(self.value, plain) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+@dataclass(frozen=True)
+class Array:
+    """A name for the array (or possible array) in a cell."""
+
+    cell: int
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A view of another array: writing through it writes into its base.
+
+    op, args : the operation that makes the view from the base's value, as a node's.
+    made, of : the value of the view when it was made, and of its base then.
+    """
+
+    base: Array | View
+    op: str
+    args: tuple[Any, ...]
+    made: Value
+    of: Value
+
+
+@dataclass(frozen=True)
+class Tup:
+    """A tuple of known length; `like` is the value or class of a named tuple."""
+
+    items: tuple[Any, ...]
+    like: Any = field(default=None, compare=False)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ListRef:
+    """A name for the list in a cell: a tuple of items, or a `RunList`."""
+
+    cell: int
+
+
+@dataclass(frozen=True)
+class DictRef:
+    """A name for the dict in a cell."""
+
+    cell: int
+
+
+@dataclass(frozen=True)
+class RunList:
+    """The content of a list whose length is known only at run time.
+
+    `leaves` are list values walked in lock-step; `shape` rebuilds an item from one leaf
+    of each: None is a plain leaf, a tuple of shapes is a tuple.
+    """
+
+    leaves: tuple[Value, ...]
+    shape: Any = None
+
+
+@dataclass(frozen=True)
+class Obj:
+    """A user's object that exists at run time as `value`, of a known class.
+
+    `actual` is the object given when the lowering was asked for; attributes that
+    the program assigns live in a cell.
+    """
+
+    value: Value
+    actual: Any
+    cell: int
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of the user's: its source, the frame it was defined in, its defaults."""
+
+    source: Any
+    node: Any
+    frame: int | None
+    defaults: tuple[Any, ...] = ()
+    keyword_defaults: tuple[tuple[str, Any], ...] = ()
+    live: Any = None
+    bound: Any = None
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """`functools.partial` of something callable, or a method bound to its object."""
+
+    function: Any
+    args: tuple[Any, ...] = ()
+    kwargs: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of an array of unknown rank, as a run-time tuple."""
+
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Iterable:
+    """Something to loop over: known items, or a run-time length and an item for each index.
+
+    items : the items, when their number is known.
+    length : the number of items otherwise, an int or a `Value`.
+    item : gives the item for an index value.
+    range : (start, stop, step) when the items are those of a range.
+    """
+
+    items: tuple[Any, ...] | None = None
+    length: Any = None
+    item: Callable[[Any], Any] | None = None
+    range: tuple[Any, Any, Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """A name that must not be read: `reason` says why in the user's words."""
+
+    reason: str
+    hint: str = ""
+
+
+Abstract = (
+    Known
+    | Value
+    | Array
+    | View
+    | Tup
+    | ListRef
+    | DictRef
+    | Obj
+    | Function
+    | Partial
+    | Shape
+    | Iterable
+    | Poison
+)
+
+
+class NeedStatic(Exception):
+    """A value must be known while lowering: unroll its loop or fix its argument."""
+
+    def __init__(self, value: Any, why: str, span: Any = None) -> None:
+        super().__init__(why)
+        self.value = value
+        self.why = why
+        self.span = span
+
+
+class Retry(Exception):
+    """Lower again with something fixed: ``("static", parameter)`` or ``("exact", op)``."""
+
+    def __init__(self, what: str, name: str = "", cause: Exception | None = None) -> None:
+        super().__init__(what, name)
+        self.what = what
+        self.name = name
+        self.cause = cause

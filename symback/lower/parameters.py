@@ -1,0 +1,336 @@
+"""Parameters: from actual arguments (or none) to abstract values and types."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import Span
+from ..graph import Graph, Param, Value
+from ..infer import sample_pairs
+from ..types import Type
+from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
+from .core import Frame
+from .loops import Loops
+from .names import Path
+
+__all__ = ["Lowerer", "Tree", "is_plain_list"]
+
+DIMENSION_NAMES = "n d h k m p q r s u v a b c e f g".split()
+"""Names of the symbolic dimensions, in the order in which they appear."""
+
+PLAIN_LIST = 16
+"""Lists of more numbers than this stay lists at run time instead of being unrolled."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The structure of a parameter, with a graph value at each leaf.
+
+    kind : ``"leaf"``, ``"tuple"``, ``"list"``, ``"dict"``, ``"struct"`` or ``"static"``.
+    """
+
+    kind: str
+    value: Value | None = None
+    items: tuple[Tree, ...] = ()
+    keys: tuple[Any, ...] = ()
+
+    def leaf_values(self) -> list[Value]:
+        """Return the values of the leaves in order."""
+        if self.kind == "leaf":
+            assert self.value is not None
+            return [self.value]
+        return [v for item in self.items for v in item.leaf_values()]
+
+
+def is_plain_list(thing: Any) -> bool:
+    """Say whether a list argument is kept as a run-time list of numbers."""
+    return (
+        type(thing) is list
+        and len(thing) > PLAIN_LIST
+        and all(isinstance(t, float | int) for t in thing)
+    )
+
+
+class Lowerer(Loops):
+    """Lower one function for given arguments, or for none."""
+
+    def __init__(self, mode: str, static: frozenset[str] = frozenset()) -> None:
+        super().__init__(mode)
+        self.static = static
+        self.parameters: set[Value] = set()
+        self.capture_paths: list[Path] = []
+        self.sizes: dict[int, tuple[int, int]] = {}
+        self.pairs = sample_pairs(200)
+        self.random = np.random.default_rng(7)
+        self.trees: dict[str, Tree] = {}
+        self.floated: set[Value] = set()
+
+    # Types of arguments
+
+    def argument_type(self, thing: Any) -> Type | None:
+        if self.mode == "generic":
+            return None
+        if self.mode == "exact":
+            return self.sampler.type_of((thing, thing))
+        return self.sampler.type_of(tuple(self.sample(thing, w) for w in (0, 1)))
+
+    def size(self, length: int) -> tuple[int, int]:
+        """Return the sampled sizes of a dimension: equal ones for equal lengths."""
+        if length < 2:
+            return length, length
+        if length not in self.sizes:
+            pair = next(self.pairs)
+            self.sizes[length] = pair
+            names = self.sampler.names
+            number = len(names)
+            names[pair] = (
+                DIMENSION_NAMES[number]
+                if number < len(DIMENSION_NAMES)
+                else f"n{number}"
+            )
+        return self.sizes[length]
+
+    def sample(self, thing: Any, which: int) -> Any:
+        """Return a stand-in for an argument."""
+        if isinstance(thing, bool | str | None):
+            return thing
+        if isinstance(thing, np.ndarray):
+            return self.sample_array(thing, which)
+        if isinstance(thing, np.bool_):
+            return np.bool_(which)
+        if isinstance(thing, int | np.integer):
+            number = int(thing)
+            if number in self.sizes and number > 1:
+                return type(thing)(self.sizes[number][which])
+            return type(thing)(number + which * (1 if number >= 0 else -1))
+        if isinstance(thing, float | np.floating):
+            return type(thing)((0.61, 0.73)[which])
+        if isinstance(thing, complex | np.complexfloating):
+            return type(thing)((0.6 + 0.2j, 0.7 + 0.1j)[which])
+        if is_plain_list(thing):
+            return [0.5]
+        return thing
+
+    def sample_array(self, thing: np.ndarray, which: int) -> Any:
+        """Return an array of sampled sizes with harmless entries."""
+        shape = tuple(self.size(n)[which] for n in thing.shape)
+        kind = thing.dtype.kind
+        if kind == "f":
+            return self.random.uniform(0.3, 0.9, shape).astype(thing.dtype)
+        if kind == "c":
+            parts = self.random.uniform(0.3, 0.9, (2, *shape))
+            return (parts[0] + 1j * parts[1]).astype(thing.dtype)
+        if kind == "b":
+            return self.random.uniform(0, 1, shape) > 0.5
+        return np.zeros(shape, thing.dtype)
+
+    # Arguments as abstract values
+
+    def lift(self, value: Value, actual: Any, depth: int = 0) -> tuple[Any, Tree]:
+        """Return an argument as an abstract value, and its structure."""
+        if self.mode == "generic" and actual is dataclasses.MISSING:
+            self.parameters.add(value)
+            return self.wrap(value), Tree("leaf", value)
+        if isinstance(actual, bool | str | bytes | None) or isinstance(actual, type):
+            return Known(actual), Tree("static", value)
+        if isinstance(actual, int | float | complex | np.generic | np.ndarray):
+            if isinstance(actual, int | np.integer) and value.name in self.static:
+                return Known(int(actual)), Tree("static", value)
+            if value not in self.defs:
+                self.parameters.add(value)
+                if isinstance(actual, int | np.integer):
+                    self.roots[value] = value.name or ""
+            return self.wrap(value), Tree("leaf", value)
+        if is_plain_list(actual):
+            cell = self.fresh()
+            self.state["h", cell] = RunList((value,))
+            return ListRef(cell), Tree("leaf", value)
+        if depth > 8:
+            return Known(actual), Tree("static", value)
+        return self.lift_container(value, actual, depth)
+
+    def part(self, value: Value, op: str, key: Any, name: str, actual: Any) -> Value:
+        """Read a part of a container argument."""
+        known = (
+            self.argument_type(actual)
+            if isinstance(actual, int | float | complex | np.generic | np.ndarray)
+            or is_plain_list(actual)
+            else None
+        )
+        from ..graph import Node
+
+        found = Value(name, known)
+        self.append(Node(op, (value, key), {}, (found,), (), None))
+        if isinstance(actual, int | np.integer) and not isinstance(actual, bool):
+            self.roots[found] = "shape"
+        return found
+
+    def lift_container(
+        self, value: Value, actual: Any, depth: int
+    ) -> tuple[Any, Tree]:
+        """Return a container or object argument."""
+        base = value.name or "part"
+        if isinstance(actual, tuple | list):
+            fields = getattr(actual, "_fields", None)
+            items, trees = [], []
+            for k, one in enumerate(actual):
+                name = fields[k] if fields else f"{base}_{k}"
+                piece = (
+                    self.part(value, "attr", name, name, one)
+                    if fields
+                    else self.part(value, "getitem", k, name, one)
+                )
+                item, tree = self.lift(piece, one, depth + 1)
+                items.append(item)
+                trees.append(tree)
+            if fields:
+                made = Tree("struct", value, tuple(trees), tuple(fields))
+                return Tup(tuple(items), type(actual), tuple(fields)), made
+            if isinstance(actual, tuple):
+                return Tup(tuple(items)), Tree("tuple", value, tuple(trees))
+            return self.new_list(items), Tree("list", value, tuple(trees))
+        if isinstance(actual, dict):
+            held, trees = {}, []
+            for key, one in actual.items():
+                text = str(key)
+                name = text if text.isidentifier() else f"{base}_{text}"
+                name = name if name.isidentifier() else f"{base}_{len(held)}"
+                piece = self.part(value, "getitem", key, name, one)
+                held[key], tree = self.lift(piece, one, depth + 1)
+                trees.append(tree)
+            keys = tuple(actual)
+            return self.new_dict(held), Tree("dict", value, tuple(trees), keys)
+        return self.lift_object(value, actual, depth)
+
+    def lift_object(self, value: Value, actual: Any, depth: int) -> tuple[Any, Tree]:
+        """Return an object of the user's, or something callable."""
+        from .names import is_callable_kind
+
+        if is_callable_kind(actual):
+            return Known(actual), Tree("static", value)
+        cell = self.fresh()
+        held: dict[str, Any] = {"__class__": type(actual)}
+        trees, names = [], []
+        attributes = getattr(actual, "__dict__", None)
+        if attributes is None:
+            slots = getattr(type(actual), "__slots__", ())
+            attributes = {s: getattr(actual, s) for s in slots if hasattr(actual, s)}
+        if not isinstance(actual, np.random.Generator | np.random.RandomState):
+            for name, one in attributes.items():
+                piece = self.part(value, "attr", name, name, one)
+                held[name], tree = self.lift(piece, one, depth + 1)
+                trees.append(tree)
+                names.append(name)
+        self.state["h", cell] = held
+        return Obj(value, actual, cell), Tree("struct", value, tuple(trees), tuple(names))
+
+    # The whole function
+
+    def lower(self, function: Any, arguments: dict[str, Any], name: str) -> Graph:
+        """Lower a live function; `arguments` are its bound arguments by name.
+
+        In generic mode an argument is `dataclasses.MISSING` unless it has a default that is a
+        string, bool or None.
+        """
+        lowered = self.live_function(function)
+        params: list[Param] = []
+        given: dict[str, Any] = {}
+        self.taken |= set(arguments)
+        for title, actual in arguments.items():
+            known = None
+            if isinstance(
+                actual, int | float | complex | np.generic | np.ndarray
+            ) and not isinstance(actual, bool):
+                known = self.argument_type(actual)
+            elif is_plain_list(actual):
+                known = self.argument_type(actual)
+            value = Value(title, known)
+            given[title], self.trees[title] = self.lift(value, actual)
+            params.append(Param(title, value))
+        result = self.enter(lowered, given)
+        flat = self.result_arg(result)
+        from ..graph import Block
+
+        block = Block((), tuple(self.nodes), (flat,))
+        span = lowered.source.span(lowered.node)
+        return Graph(
+            name,
+            (*params, *self.captured),
+            block,
+            span,
+            errstate=dict(self.errstate),
+        )
+
+    def enter(self, function: Any, given: dict[str, Any]) -> Any:
+        """Lower the function's body with its parameters bound."""
+        a = function.node.args
+        names = [p.arg for p in (*a.posonlyargs, *a.args)]
+        args = [given[n] for n in names]
+        if a.vararg is not None:
+            args += self.known_items(given[a.vararg.arg])
+        kwargs = {p.arg: given[p.arg] for p in a.kwonlyargs}
+        if a.kwarg is not None:
+            kwargs.update(self.content(given[a.kwarg.arg].cell))
+        frame = Frame(0, function.source, function.live, None, frozenset())
+        self.frames[0] = frame
+        self.stack.append(frame)
+        try:
+            return self.inline(function, args, kwargs)
+        finally:
+            self.here = function.node
+
+    def result_arg(self, result: Any) -> Any:
+        """Return what the function returns as a node's argument."""
+        if isinstance(result, Known | Value) or not isinstance(
+            result, Tup | ListRef | DictRef
+        ):
+            return self.operand(result)
+        if isinstance(result, Tup):
+            return tuple(self.result_arg(i) for i in result.items)
+        if isinstance(result, DictRef):
+            held = self.content(result.cell)
+            return {k: self.result_arg(v) for k, v in held.items()}
+        held = self.content(result.cell)
+        if isinstance(held, tuple):
+            return [self.result_arg(i) for i in held]
+        return self.operand(result)
+
+    # Checks
+
+    def check_count(self, bound: Any) -> None:
+        """Refuse a float where a count is needed, if it comes from a parameter."""
+
+    # Rule texts
+
+    def rule_text(
+        self, text: Any, names: dict[str, Any], namespace: dict[str, Any], span: Span | None
+    ) -> Any:
+        """Lower a rule's text (an expression) or function with its names bound."""
+        frame = Frame(self.fresh(), None, namespace, None, frozenset(names))
+        self.frames[frame.number] = frame
+        for key, item in names.items():
+            self.state["n", frame.number, key] = item
+        before, self.fixed_span = self.fixed_span, span or Span("symback", 0)
+        self.stack.append(frame)
+        try:
+            if isinstance(text, ast.expr):
+                return self.value(text)
+            function = self.rule_function(text)
+            a = function.node.args
+            wanted = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
+            given = {k: v for k, v in names.items() if k in wanted}
+            return self.inline(function, [], given)
+        finally:
+            self.stack.pop()
+            self.fixed_span = before
+            for key in names:
+                self.state.pop(("n", frame.number, key), None)
+
+    def rule_function(self, function: Any) -> Any:
+        """Return a rule's function as an abstract one."""
+        return self.live_function(function)

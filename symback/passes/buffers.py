@@ -1,0 +1,400 @@
+"""Mutation becomes safe: what is written in place is memory that no one else needs.
+
+In a graph ``setitem``, ``index_add``, ``list_append`` and ``list_pop`` leave their
+argument alone.  After this pass the generated text may perform them on the argument's
+own memory: wherever someone still needs the old contents, or where they are a caller's,
+own memory: wherever someone still needs the old contents, or where they are a
+caller's, a copy was inserted.  Copies are as small and as rare as can be told: a row
+that was read is copied rather than the array, and before a loop rather than in it.
+>>> from symback.graph import Block, Graph, Node, Param, Value
+>>> x, y = Value("x"), Value("x")
+>>> block = Block((), (Node("setitem", (x, 0, 1.0), outs=(y,)),), (y,))
+>>> print(buffers(Graph("f", (Param("x", x),), block)))
+graph f(x):
+  x1 = np.copy(x)
+  x2 = setitem(x1, 0, 1.0)
+  -> x2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ..graph import Arg, Block, Graph, Node, Value, leaves
+from .aliases import INPLACE, Aliases, Site, has_inplace, is_view
+from .kinds import Kinds
+
+__all__ = ["buffers"]
+
+
+def buffers(graph: Graph) -> Graph:
+    """Return the graph with the copies that make all mutation in place safe."""
+    if not has_inplace(graph):
+        return graph
+    tried: set[Node | Value] = set()
+    while True:
+        cuts = _Search(graph, tried).cuts()
+        if cuts is None:
+            return graph.check()
+        graph = replace(graph, block=_Cutter(cuts, Kinds(graph)).block(graph.block))
+
+
+@dataclass
+class _Cuts:
+    """Where copies go: after values are made, or before they are handed on.
+
+    `edges` are arguments of nodes and results of blocks, by owner and position.
+    """
+
+    values: set[Value] = field(default_factory=set)
+    edges: set[tuple[Node | Block, int]] = field(default_factory=set)
+
+
+@dataclass
+class _Place:
+    """A node in its block; `loop` is the innermost body around it, None for none."""
+
+    node: Node
+    block: Block
+    loop: Block | None
+
+
+class _Search:
+    """Finds the first mutation that is not safe, and the copies that make it so.
+
+    `tried` are the outputs of mutations that targeted copies did not make safe: for
+    these the whole argument is copied.
+    """
+
+    def __init__(self, graph: Graph, tried: set[Node | Value]) -> None:
+        self.graph = graph
+        self.tried = tried
+        self.aliases = Aliases(graph)
+        self.made: dict[Value, _Place] = {}
+        self.given: dict[Value, tuple[Node, Block]] = {}
+        self.around: dict[Block, Node] = {}
+        self.alive: dict[Node, set[Value]] = {}
+        self.mutations: list[_Place] = []
+        self.loops: dict[Value, tuple[Block, ...]] = {}
+        self._place(graph.block, ())
+        self._live(graph.block, set())
+
+    def cuts(self) -> _Cuts | None:
+        """Return where to copy, or None when every mutation is safe."""
+        for place in self.mutations:
+            cuts = self._conflicts(place)
+            if cuts is None:
+                continue
+            out = place.node.outs[0]
+            if out in self.tried:
+                return _Cuts(edges={(place.node, 0)})
+            self.tried.add(out)
+            return cuts
+        return None
+
+    def _place(self, block: Block, loops: tuple[Block, ...]) -> None:
+        for node in block.nodes:
+            place = _Place(node, block, loops[-1] if loops else None)
+            for out in node.outs:
+                self.made[out] = place
+                self.loops[out] = loops
+            for nested in node.blocks:
+                self.around[nested] = node
+                for param in nested.params:
+                    self.given[param] = (node, nested)
+                    self.loops[param] = loops
+                inner = (nested,) if node.op in ("for", "while") else ()
+                self._place(nested, loops + inner)
+            if node.op in INPLACE:
+                self.mutations.append(place)
+
+    def _live(self, block: Block, live: set[Value]) -> set[Value]:
+        """Note what is alive after each mutation; return what is before the block."""
+        live = live | set(_values(block.results))
+        for node in reversed(block.nodes):
+            if node.op in INPLACE:
+                self.alive[node] = live - set(node.outs)
+            live = live - set(node.outs)
+            if node.op == "if":
+                entries = [self._live(b, live) for b in node.blocks]
+                live = entries[0] | entries[1]
+            elif node.blocks:
+                # What a loop reads from outside is needed in every iteration, and so
+                # is a list that it walks.
+                inside = live | {v for b in node.blocks for v in b.free()}
+                inside |= set(_values(node.args[1])) if node.op == "for" else set()
+                for nested in node.blocks:
+                    self._live(nested, inside)
+                live = inside
+            live = live | set(node.inputs)
+        return live
+
+    # Conflicts
+
+    def _conflicts(self, place: _Place) -> _Cuts | None:
+        """Return the copies that a mutation needs, or None when it is safe."""
+        node = place.node
+        changed = node.args[0]
+        sites = self.aliases.sites(changed)
+        if not isinstance(changed, Value):
+            return None
+        needed = self.alive[node]
+        origins = self._origins(changed, place.loop)
+        if origins is not None:
+            # The memory was made in this very iteration: older values lie elsewhere.
+            needed = {v for v in needed if self._is_inside(v, place.loop)}
+        cuts = _Cuts()
+        if sites & self.aliases.external:
+            self._cut_external(changed, (node, 0), cuts, set())
+        for value in needed:
+            if self.aliases.reads(value) & sites:
+                self._cut_value(value, place, cuts)
+        if origins is None:
+            self._cut_collected(place, sites, cuts)
+        return cuts if cuts.values or cuts.edges else None
+
+    def _origins(self, value: Arg, loop: Block | None) -> set[Value] | None:
+        """Return the values that made an argument's memory in this iteration.
+
+        None: it may be older than the iteration of the innermost loop, or a caller's.
+        """
+        found: set[Value] = set()
+        seen: set[Value] = set()
+        rest = [value]
+        while rest:
+            v = rest.pop()
+            if not isinstance(v, Value):
+                continue
+            if v in seen:
+                continue
+            seen.add(v)
+            if v in self.given:
+                node, block = self.given[v]
+                if not self._is_inside(v, loop):
+                    return None
+                if node.op == "for" and v in block.params[: 1 + len(node.args[1])]:
+                    return None
+                rest += self._carried(node, block.params.index(v), block)
+                continue
+            if v not in self.made or not self._is_inside(v, loop):
+                return None
+            place = self.made[v]
+            rest_or_none = self._sources(v, place.node)
+            if rest_or_none is None:
+                found.add(v)
+            else:
+                rest += rest_or_none
+                if place.node.op == "getitem" and not _is_array(place.node.args[0]):
+                    return None
+                if place.node.op in ("list_pop", "call", "method", "attr"):
+                    return None
+        return found
+
+    def _sources(self, value: Value, node: Node) -> list[Arg] | None:
+        """Return the arguments whose memory a value may be; None: its own."""
+        if node.op in INPLACE or node.op == "stop_gradient":
+            return [node.args[0]]
+        if node.op == "if":
+            k = node.outs.index(value)
+            return [b.results[k] for b in node.blocks]
+        if node.op in ("for", "while"):
+            k = node.outs.index(value)
+            if k >= len(node.args[-1]):
+                return None
+            body = node.blocks[-1]
+            lead = len(body.params) - len(node.args[-1])
+            return self._carried(node, lead + k, body)
+        if self.aliases.sites(value) <= {value}:
+            return None
+        return [leaf for leaf in leaves((node.args, dict(node.kwargs)))]
+
+    def _carried(self, node: Node, position: int, block: Block) -> list[Arg]:
+        """Return what a carried parameter begins with and what it becomes."""
+        inits, body = node.args[-1], node.blocks[-1]
+        k = position - (len(block.params) - len(inits))
+        flags = 1 if node.kwargs.get("breaks") else 0
+        return [inits[k], body.results[flags + k]]
+
+    def _is_inside(self, value: Value, loop: Block | None) -> bool:
+        """Return whether a value is defined by an iteration of a loop, however deep."""
+        return loop is None or loop in self.loops.get(value, ())
+
+    # Copies
+
+    def _cut_external(
+        self,
+        value: Arg,
+        edge: tuple[Node | Block, int],
+        cuts: _Cuts,
+        seen: set[Value],
+    ) -> None:
+        """Copy wherever a caller's memory would enter what is written to."""
+        if not isinstance(value, Value) or value in seen:
+            return
+        if not self.aliases.sites(value) & self.aliases.external:
+            return
+        if value not in self.made and value not in self.given:
+            cuts.edges.add(edge)
+            return
+        seen.add(value)
+        if value in self.given:
+            node, block = self.given[value]
+            lead = len(block.params) - len(node.args[-1])
+            position = block.params.index(value) - lead
+            if position < 0:
+                cuts.values.add(value)
+            else:
+                self._cut_carried(node, position, cuts, seen)
+            return
+        node = self.made[value].node
+        if node.op in INPLACE and value is node.outs[0]:
+            self._cut_external(node.args[0], (node, 0), cuts, seen)
+        elif node.op == "if":
+            k = node.outs.index(value)
+            for block in node.blocks:
+                self._cut_external(block.results[k], (block, k), cuts, seen)
+        elif node.op in ("for", "while"):
+            self._cut_carried(node, node.outs.index(value), cuts, seen)
+        else:
+            cuts.values.add(value)
+
+    def _cut_carried(self, node: Node, k: int, cuts: _Cuts, seen: set[Value]) -> None:
+        inits, body = node.args[-1], node.blocks[-1]
+        flags = 1 if node.kwargs.get("breaks") else 0
+        self._cut_external(inits[k], (node, k), cuts, seen)
+        self._cut_external(body.results[flags + k], (body, flags + k), cuts, seen)
+
+    def _cut_value(self, value: Value, place: _Place, cuts: _Cuts) -> None:
+        """Copy so that a value which is needed later is not what is written to."""
+        edge = self._entry(value, place)
+        if edge is not None:
+            cuts.edges.add(edge)
+        elif value is not place.node.args[0] and self._is_taken(value):
+            cuts.values.add(value)
+        else:
+            cuts.edges.add((place.node, 0))
+
+    def _is_taken(self, value: Value) -> bool:
+        """Return whether a value is a part of something larger, a row say."""
+        return value in self.made and is_view(self.made[value].node)
+
+    def _entry(self, value: Value, place: _Place) -> tuple[Node, int] | None:
+        """Return the loop around a mutation that begins with a value, if any."""
+        loop = place.loop
+        while loop is not None:
+            node = self.around[loop]
+            for k, init in enumerate(node.args[-1]):
+                if init is value and self._flows(node, k, place):
+                    return (node, k)
+            block = next(b for b in self._blocks() if node in b.nodes)
+            loop = self._loop_of(block)
+        return None
+
+    def _flows(self, node: Node, k: int, place: _Place) -> bool:
+        """Return whether a loop's carried value may be what is written to."""
+        lead = len(node.blocks[-1].params) - len(node.args[-1])
+        param = node.blocks[-1].params[lead + k]
+        changed = self.aliases.sites(place.node.args[0])
+        return bool(self.aliases.sites(param) & changed)
+
+    def _blocks(self) -> Iterator[Block]:
+        yield self.graph.block
+        yield from self.around
+
+    def _loop_of(self, block: Block) -> Block | None:
+        """Return the innermost loop's body that a block is or is in."""
+        while block in self.around:
+            node = self.around[block]
+            if node.op in ("for", "while"):
+                return block
+            block = next(b for b in self._blocks() if node in b.nodes)
+        return None
+
+    def _cut_collected(self, place: _Place, sites: set[Site], cuts: _Cuts) -> None:
+        """Copy what loops collect if a later iteration would write to it."""
+        loop = place.loop
+        while loop is not None:
+            node = self.around[loop]
+            body = node.blocks[-1]
+            flags = 1 if node.kwargs.get("breaks") else 0
+            for k in range(len(node.args[-1]), len(node.outs)):
+                item = body.results[flags + k]
+                if self.aliases.reads(item) & sites:
+                    if isinstance(item, Value) and self._is_taken(item):
+                        cuts.values.add(item)
+                    else:
+                        cuts.edges.add((body, flags + k))
+            block = next(b for b in self._blocks() if node in b.nodes)
+            loop = self._loop_of(block)
+
+
+class _Cutter:
+    """Rebuilds blocks with copies."""
+
+    def __init__(self, cuts: _Cuts, kinds: Kinds) -> None:
+        self.cuts = cuts
+        self.kinds = kinds
+
+    def block(self, block: Block) -> Block:
+        """Return the block with its copies, or itself where it needs none."""
+        nodes: list[Node] = []
+        params = list(block.params)
+        for k, param in enumerate(params):
+            if param in self.cuts.values:
+                params[k] = Value(None, param.type)
+                nodes.append(self._copy(params[k], param, None))
+        for node in block.nodes:
+            nodes += self._node(node)
+        results = list(block.results)
+        for k, result in enumerate(results):
+            if (block, k) in self.cuts.edges:
+                results[k] = Value(getattr(result, "name", None), result.type)
+                nodes.append(self._copy(result, results[k], None))
+        same = len(nodes) == len(block.nodes) and all(
+            a is b for a, b in zip(nodes, block.nodes, strict=True)
+        )
+        return block if same else Block(tuple(params), tuple(nodes), tuple(results))
+
+    def _node(self, node: Node) -> list[Node]:
+        before: list[Node] = []
+        after: list[Node] = []
+
+        args = list(node.args)
+        outs = list(node.outs)
+        loop = node.op in ("for", "while")
+        values = list(args[-1]) if loop else args
+        for k, value in enumerate(values):
+            if (node, k) in self.cuts.edges and isinstance(value, Value):
+                becomes = node.blocks[-1].params[k - len(values)] if loop else outs[k]
+                values[k] = Value(becomes.name, value.type)
+                before.append(self._copy(value, values[k], node))
+        if loop:
+            args[-1] = tuple(values)
+        for k, out in enumerate(outs):
+            if out in self.cuts.values:
+                outs[k] = Value(None, out.type)
+                after.append(self._copy(outs[k], out, node))
+        blocks = tuple(map(self.block, node.blocks))
+        changed = (
+            before
+            or after
+            or any(a is not b for a, b in zip(blocks, node.blocks, strict=True))
+        )
+        if changed:
+            node = replace(node, args=tuple(args), outs=tuple(outs), blocks=blocks)
+        return [*before, node, *after]
+
+    def _copy(self, value: Value, out: Value, node: Node | None) -> Node:
+        """Return the node that copies a value."""
+        is_list = self.kinds.is_list(value) or self.kinds.is_list(out)
+        op = "builtins.list" if is_list else "np.copy"
+        return Node(op, (value,), {}, (out,), (), node.span if node else None)
+
+
+def _values(arg: Arg) -> Iterator[Value]:
+    return (leaf for leaf in leaves(arg) if isinstance(leaf, Value))
+
+
+def _is_array(value: Arg) -> bool:
+    return isinstance(value, Value) and value.type is not None and value.type.is_array

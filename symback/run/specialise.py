@@ -1,0 +1,273 @@
+"""From a live function and arguments to the text and the function that run for them."""
+
+from __future__ import annotations
+
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..emit import emit
+from ..errors import NotDifferentiableError, Span, UnsupportedSyntaxError
+from ..graph import EFFECTS, Graph, Value
+from ..infer import quiet
+from ..lower import Lowerer, NeedStatic, Path, Retry
+from ..passes import drop, tidy
+from ..transform import Joint, reverse
+from .load import load
+
+__all__ = ["Source", "Specialised", "build", "generate"]
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Generated text and what is needed to run it.
+
+    text : the module.  name : the function in it.  parameters : its positional
+    parameters.  captured : its keyword parameters and where their values are read.
+    guards : objects that were taken as known; the text holds while they are the same.
+    """
+
+    text: str
+    name: str
+    parameters: tuple[str, ...]
+    captured: tuple[tuple[str, Path], ...]
+    guards: Mapping[Path, Any]
+    primal: Graph
+    joint: Graph
+    cotangents: Mapping[Value, Any] = field(default_factory=dict)
+    static: frozenset[str] = frozenset()
+    exact: bool = False
+    scalar: bool = False
+
+    def read_captured(self) -> dict[str, Any]:
+        """Read the captured objects as they are now."""
+        return {name: path.get() for name, path in self.captured}
+
+    def holds(self) -> bool:
+        """Say whether everything taken as known is still the same."""
+        for path, expected in self.guards.items():
+            if not _unchanged(path, expected):
+                return False
+        return True
+
+
+@dataclass
+class Specialised:
+    """A source and the function loaded from it, lazily for the slower of two texts."""
+
+    source: Source
+    function: Callable[..., Any]
+    fast: Callable[..., Any] | None = None
+    primal: Callable[..., Any] = print
+    exact_for: Any = None
+    captured_key: Any = None
+
+    def call(self, arguments: tuple[Any, ...]) -> Any:
+        """Return value and gradient."""
+        captured = self.source.read_captured()
+        if self.fast is None:
+            return self.function(*arguments, **captured)
+        try:
+            return self.fast(*arguments, **captured)
+        except (ArithmeticError, ValueError):
+            return self.careful(arguments, captured)
+
+    def careful(self, arguments: tuple[Any, ...], captured: dict[str, Any]) -> Any:
+        """Return value and gradient where Python's own numbers overflow or divide by 0.
+
+        What the user's function raises is raised; where it has a value, NumPy's
+        numbers carry the infinities of its slopes.
+        """
+        try:
+            return self.function(*arguments, **captured)
+        except (ArithmeticError, ValueError):
+            self.primal(*arguments)
+            return self.function(*map(np.float64, arguments), **captured)
+
+
+def _unchanged(path: Path, expected: Any) -> bool:
+    last = path.steps[-1] if path.steps else None
+    try:
+        if last is not None and last[1] == "" and last[0] in ("len", "keys", "type"):
+            owner = Path(path.kind, path.root, path.name, path.steps[:-1]).get()
+            found: Any = {
+                "len": lambda: len(owner),
+                "keys": lambda: tuple(owner),
+                "type": lambda: type(owner),
+            }[last[0]]()
+            return bool(found == expected)
+        found = path.get()
+    except (KeyError, ValueError, AttributeError, IndexError, TypeError):
+        return False
+    if found is expected:
+        return True
+    plain = (bool, int, str, bytes, complex)
+    return (
+        isinstance(expected, plain)
+        and type(found) is type(expected)
+        and bool(found == expected)
+    )
+
+
+def generate(
+    function: Any,
+    arguments: dict[str, Any],
+    wrt: tuple[str, ...],
+    single: bool,
+    generic: bool = False,
+) -> Source:
+    """Lower, differentiate and print a function for some arguments.
+
+    Args:
+        function: the user's function.
+        arguments: bound arguments by name, in order; in a generic source, those without
+            a default that decides something are `dataclasses.MISSING`.
+        wrt: the parameters to differentiate by.
+        single: give one gradient itself instead of a tuple.
+        generic: for any shapes, before any call.
+
+    Raises:
+        UnsupportedSyntaxError, MissingRuleError, NotScalarError, ShapeError, ...
+    """
+    mode = "generic" if generic else "symbolic"
+    static: frozenset[str] = frozenset()
+    for _ in range(8 + len(arguments)):
+        low = Lowerer(mode, static)
+        try:
+            with quiet():
+                return _generate(low, function, arguments, wrt, single)
+        except Retry:
+            mode = "exact"
+        except NeedStatic as need:
+            _, param = low.origin(need.value)
+            if generic or param is None or param in static or (
+                param == "shape" and mode == "exact"
+            ):
+                hint = None
+                if generic:
+                    hint = "give arguments: `f.backward_source_for(...)`."
+                raise UnsupportedSyntaxError(
+                    f"{need.why} without running the function", need.span, hint
+                ) from None
+            if param == "shape":
+                mode = "exact"
+            else:
+                static |= {param}
+    raise UnsupportedSyntaxError("too much of this function depends on its arguments")
+
+
+def _generate(
+    low: Lowerer,
+    function: Any,
+    arguments: dict[str, Any],
+    wrt: tuple[str, ...],
+    single: bool,
+) -> Source:
+    title = getattr(function, "__name__", "loss")
+    title = title if title.isidentifier() else "loss"
+    primal = low.lower(function, arguments, title)
+    _check_wrt(low, wrt, primal.source)
+    name = f"{title}_value_and_grad"
+    trees = [(w, low.trees[w]) for w in wrt]
+    place = primal.source
+    where = "" if place is None else f"{place.where.rsplit(':', 1)[0]}:"
+    by = ", ".join(wrt)
+    heading = f"Generated by symback {_version()} from {where}{title}, gradient of {title} by {by}."
+    primal = drop(primal)
+    joint = reverse(low, primal, trees, heading, single)
+    return finish(low, primal, joint, name, arguments)
+
+
+def finish(
+    low: Lowerer, primal: Graph, joint: Joint, name: str, arguments: dict[str, Any]
+) -> Source:
+    """Tidy and print a joint graph."""
+    backward = {
+        out for node in joint.graph.block.nodes[joint.backward_from :] for out in node.outs
+    }
+    graph = tidy(replace(joint.graph, name=name))
+    used = {v for node in graph.block.walk() for v in node.uses}
+    captured_used = tuple(
+        (p.name, path)
+        for p, path in zip(low.captured, low.capture_paths, strict=True)
+        if p.value in used or _in_result(graph, p.value)
+    )
+    names = {n for n, _ in captured_used}
+    params = tuple(p for p in graph.params if p.kind != "captured" or p.name in names)
+    graph = replace(graph, params=params).check()
+    start = next(
+        (
+            k
+            for k, node in enumerate(graph.block.nodes)
+            if any(out in backward for out in node.outs)
+        ),
+        len(graph.block.nodes),
+    )
+    scalar = low.mode != "generic" and _all_scalar(graph)
+    text = emit(graph, backward_from=start, scalars="math" if scalar else "numpy")
+    return Source(
+        text,
+        name,
+        tuple(arguments),
+        captured_used,
+        dict(low.guards),
+        primal,
+        graph,
+        joint.cotangents,
+        low.static,
+        low.mode == "exact",
+        scalar,
+    )
+
+
+def _in_result(graph: Graph, value: Value) -> bool:
+    from ..graph import leaves
+
+    return any(leaf is value for leaf in leaves(graph.result))
+
+
+def _all_scalar(graph: Graph) -> bool:
+    """Say whether the whole graph computes with single numbers."""
+    if any(n.op in EFFECTS for n in graph.block.walk()):
+        return False
+    values = [p.value for p in graph.params]
+    values += [o for n in graph.block.walk() for o in n.outs]
+    return all(v.type is not None and v.type.is_scalar for v in values)
+
+
+def _check_wrt(low: Lowerer, wrt: tuple[str, ...], span: Span | None) -> None:
+    for name in wrt:
+        tree = low.trees[name]
+        if tree.kind == "static":
+            raise NotDifferentiableError(
+                f"`{name}` is not a number or an array: there is no gradient by it",
+                span,
+                "name other parameters in `wrt`.",
+            )
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__
+
+
+def build(source: Source, function: Any) -> Specialised:
+    """Load a source's text."""
+    title = getattr(function, "__qualname__", "loss")
+    filename = f"<symback {title} value_and_grad {next(_numbers)}>"
+    loaded = load(source.text, source.name, filename)
+    if not source.scalar:
+        return Specialised(source, loaded, None, function)
+    plain = emit(source.joint, backward_from=None, scalars="numpy")
+    filename = f"<symback {title} value_and_grad {next(_numbers)}>"
+    careful = load(plain, source.name, filename)
+    return Specialised(source, careful, loaded, function)
+
+

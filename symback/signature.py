@@ -1,0 +1,114 @@
+"""Signatures: what of the arguments decides which specialised function runs.
+
+`exact_key` names types, dtypes, shapes and integers as they are, and is cheap.
+`pattern_key` forgets how long dimensions are and keeps which are equal or one, so that a
+new batch size is no new signature.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+__all__ = ["exact_key", "pattern_key"]
+
+
+def exact_key(argument: Any) -> Any:
+    """Return a hashable key of an argument's type, dtype, shape and structure.
+
+    >>> exact_key(1.5), exact_key(np.zeros((2, 3)))
+    (<class 'float'>, ('d', (2, 3)))
+    """
+    kind = type(argument)
+    if kind is float:
+        return kind
+    if kind is np.ndarray:
+        return argument.dtype.char, argument.shape
+    if kind in (int, bool, str, bytes, type(None), complex):
+        return kind, argument if kind is not complex else None
+    if isinstance(argument, np.generic):
+        return kind, int(argument) if isinstance(argument, np.integer) else None
+    if isinstance(argument, tuple | list):
+        if kind is list and len(argument) > 16 and all(
+            isinstance(a, float | int) for a in argument
+        ):
+            return list, "numbers"
+        return kind, tuple(map(exact_key, argument))
+    if isinstance(argument, dict):
+        return kind, tuple((k, exact_key(a)) for k, a in argument.items())
+    return _object_key(argument, exact_key)
+
+
+def _object_key(argument: Any, key: Any) -> Any:
+    """Return a key of anything else: its identity, or its class and attributes."""
+    identities = (
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodType,
+        types.ModuleType,
+        type,
+        np.ufunc,
+    )
+    if isinstance(argument, identities):
+        return argument
+    if isinstance(argument, np.random.Generator | np.random.RandomState):
+        return type(argument)
+    if isinstance(argument, np.ndarray):
+        return type(argument), argument.dtype.char, argument.shape
+    attributes = getattr(argument, "__dict__", None)
+    if attributes is None:
+        slots = getattr(type(argument), "__slots__", ())
+        attributes = {s: getattr(argument, s) for s in slots if hasattr(argument, s)}
+    return type(argument), tuple((n, key(a)) for n, a in attributes.items())
+
+
+def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
+    """Return a key of all arguments that forgets lengths but not which are equal.
+
+    static : positions of integer arguments whose value matters.
+
+    >>> a = pattern_key((np.zeros((5, 2)), np.zeros(5)), frozenset())
+    >>> b = pattern_key((np.zeros((9, 4)), np.zeros(9)), frozenset())
+    >>> a == b
+    True
+    """
+    sizes: dict[int, int] = {}
+    numbers: dict[int, int] = {}
+
+    def length(size: int) -> Any:
+        return size if size < 2 else ("d", sizes.setdefault(size, len(sizes)))
+
+    def key(argument: Any) -> Any:
+        kind = type(argument)
+        if isinstance(argument, np.ndarray):
+            return kind, argument.dtype.char, tuple(map(length, argument.shape))
+        if isinstance(argument, int | np.integer) and not isinstance(argument, bool):
+            number = int(argument)
+            if number in sizes and number > 1:
+                return kind, "d", sizes[number]
+            if number < 2:
+                return kind, number
+            return kind, "i", numbers.setdefault(number, len(numbers))
+        if isinstance(argument, tuple | list) and exact_key(argument) != (
+            list,
+            "numbers",
+        ):
+            return kind, tuple(map(key, argument))
+        if isinstance(argument, dict):
+            return kind, tuple((k, key(a)) for k, a in argument.items())
+        found = exact_key(argument)
+        if isinstance(found, tuple) and len(found) == 2 and found[0] is kind:
+            if hasattr(argument, "__dict__") or hasattr(kind, "__slots__"):
+                return _object_key(argument, key) if not _plain(argument) else found
+        return found
+
+    return tuple(
+        (argument, type(argument)) if k in static else key(argument)
+        for k, argument in enumerate(arguments)
+    )
+
+
+def _plain(argument: Any) -> bool:
+    return isinstance(argument, str | bytes | bool | float | complex | None | np.generic)

@@ -1,0 +1,250 @@
+"""Cotangents on their way: values, the masks they are still to be cleaned by, sums.
+
+A cotangent is clean (a true number everywhere), or its masked entries are garbage that
+`Cotangents.final` sets to a true zero: once, where the elementwise chain ends, so that
+``np.where(x > 0, np.sqrt(x), 0.0)`` costs one mask and the branch not taken never
+poisons.  It may be thin: of a shape that broadcasts to the primal's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph import Arg, Block, Node, Value
+from ..lower.shapes import unbroadcast
+from ..types import Type
+
+__all__ = ["Cotangent", "Cotangents", "Mask"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Entries that the program uses.
+
+    make : builds the boolean array.  strong : the rest may hold anything; a weak mask
+        only matters where an infinite partial is possible.
+    """
+
+    make: Callable[[], Arg]
+    strong: bool = True
+    key: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cotangent:
+    """A contribution to the cotangent of a primal value.
+
+    value : its entries.  mask : the entries that are used, if known.
+    state : ``"clean"``; ``"raw"`` (masked entries are finite garbage) or ``"dirty"`` (any).
+    place : an index, if `value` belongs there and the rest is zero.
+    thick : the value may still have axes along which the primal was stretched; where
+        types are unknown the sum over them is left to the end of an elementwise chain.
+    """
+
+    value: Arg
+    mask: Mask | None = None
+    state: str = "clean"
+    place: tuple[Arg] | None = None
+    thick: bool = False
+
+
+class Cotangents:
+    """Arithmetic of cotangents, in the block that a lowering is building."""
+
+    def __init__(self, low: Any) -> None:
+        self.low = low
+        self.guarded = False
+
+    # Shapes
+
+    def same_shape(self, value: Arg, primal: Value) -> bool:
+        """Say whether a cotangent surely has its primal's shape."""
+        a, b = self.low.type_of(value), primal.type
+        if a is None or b is None:
+            return False
+        return bool(a.dims == b.dims and "?" not in a.dims)
+
+    def known(self, value: Arg, primal: Value) -> bool:
+        """Say whether both types are known."""
+        return self.low.type_of(value) is not None and primal.type is not None
+
+    def widen(self, value: Arg, primal: Value) -> Arg:
+        """Give a thin cotangent its primal's shape."""
+        if primal.type is None or primal.type.kind == "list":
+            return value
+        found = self.low.type_of(value)
+        if found is None or not primal.type.rank or found.dims == primal.type.dims:
+            return value
+        if "?" in found.dims and found.rank == primal.type.rank:
+            return value
+        return self.low.emit("np.broadcast_to", value, self.low.emit("shape", primal))
+
+    def unbroadcast(self, value: Arg, primal: Value) -> Arg:
+        """Sum a cotangent over the axes along which its primal was stretched."""
+        return unbroadcast(self.low, value, primal)
+
+    # Arithmetic
+
+    def times(self, value: Arg, partial: Arg) -> Arg:
+        """Multiply a cotangent by a partial, written as an expert would."""
+        low = self.low
+        if isinstance(partial, int | float) and not isinstance(partial, bool):
+            if partial == 1:
+                return value
+            if partial == -1:
+                return self.negative(value)
+        node = low.defs.get(partial) if isinstance(partial, Value) else None
+        plain = node is not None and isinstance(partial, Value) and partial.name is None
+        if plain and node.op == "neg":
+            return self.negative(self.times(value, node.args[0]))
+        if plain and node.op == "truediv" and _is_one(node.args[0]):
+            return low.emit("truediv", value, node.args[1])
+        if plain and node.op == "mul" and isinstance(value, int | float):
+            for one, other in (node.args, node.args[::-1]):
+                if type(one) in (int, float):
+                    return self.times(value * one, other)
+        if _is_one(value) and isinstance(partial, Value) and self.is_float(partial):
+            return partial
+        if isinstance(value, int | float) and isinstance(partial, int | float):
+            return value * partial
+        return low.emit("mul", value, partial)
+
+    def is_float(self, value: Value) -> bool:
+        """Say whether a value is surely of a floating dtype."""
+        found = value.type
+        if found is None and self.low.mode == "generic":
+            node = self.low.defs.get(value)
+            return node is not None and node.op not in COMPARISONS
+        return found is not None and found.dtype.startswith(("float", "complex"))
+
+    def negative(self, value: Arg) -> Arg:
+        """Negate a cotangent."""
+        if isinstance(value, int | float):
+            return -value
+        node = self.low.defs.get(value)
+        if node is not None and node.op == "neg" and value.name is None:
+            return node.args[0]
+        return self.low.emit("neg", value)
+
+    def final(self, primal: Value, cotangent: Cotangent) -> Arg:
+        """Return a cotangent as a clean value of its primal's shape."""
+        low = self.low
+        if cotangent.place is not None:
+            return low.emit(
+                "index_add", self.zeros(primal), cotangent.place[0], cotangent.value
+            )
+        value = self.clean(cotangent)
+        if cotangent.thick and isinstance(value, Value):
+            return self.low.emit("runtime.unbroadcast", value, primal)
+        return self.widen(value, primal)
+
+    def clean(self, cotangent: Cotangent) -> Arg:
+        """Return a cotangent's value with garbage set to zero."""
+        value = cotangent.value
+        if cotangent.state == "clean" or cotangent.mask is None:
+            return value
+        mask = cotangent.mask.make()
+        if cotangent.state == "raw":
+            if isinstance(mask, bool):
+                return value if mask else 0.0
+            return self.low.emit("mul", value, mask)
+        self.guarded = True
+        known = self.low.type_of(value)
+        if known is not None and not known.is_array and _scalar(self.low.type_of(mask)):
+            return self.either(mask, value, 0.0)
+        return self.low.emit("np.where", mask, value, 0.0)
+
+    def either(self, test: Arg, value: Arg, other: Arg) -> Value:
+        """Return one of two numbers."""
+        out = Value(None, self.low.join_types(value, other))
+        sides = (Block((), (), (value,)), Block((), (), (other,)))
+        self.low.append(Node("if", (test,), {}, (out,), sides, self.low.span()))
+        return out
+
+    def zeros(self, primal: Value) -> Arg:
+        """Return the zero cotangent of a value."""
+        known = primal.type
+        if known is not None and known.kind == "list":
+            return self.low.emit("list_zeros", primal)
+        if known is not None and known.is_scalar:
+            return 0.0
+        return self.low.emit("np.zeros_like", primal)
+
+    def add(self, primal: Value, old: Cotangent | None, new: Cotangent) -> Cotangent:
+        """Accumulate a contribution."""
+        if old is None:
+            return new
+        low = self.low
+        if new.place is not None:
+            base = self.final(primal, old)
+            if not isinstance(base, Value):
+                base = self.final(primal, Cotangent(self.zeros(primal)))
+            value = low.emit("index_add", base, new.place[0], new.value)
+            return Cotangent(value, self.union(old.mask, new.mask))
+        if old.place is not None:
+            old, new = new, old
+            return self.add(primal, old, new)
+        same = (
+            old.mask is not None
+            and new.mask is not None
+            and (old.mask is new.mask or old.mask.key is new.mask.key is not None)
+        )
+        if same and old.state != "clean" and new.state != "clean":
+            state = "raw" if old.state == new.state == "raw" else "dirty"
+            if not old.thick and not new.thick:
+                return Cotangent(self.sum(old.value, new.value), old.mask, state)
+        if old.thick or new.thick:
+            value = self.sum(self.final(primal, old), self.final(primal, new))
+        else:
+            value = self.sum(self.clean(old), self.clean(new))
+        return Cotangent(value, old.mask if same else self.union(old.mask, new.mask))
+
+    def sum(self, a: Arg, b: Arg) -> Arg:
+        """Add two cotangents of one primal value."""
+        if isinstance(a, int | float) and isinstance(b, int | float):
+            return a + b
+        if isinstance(a, int | float) and a == 0:
+            return b
+        if isinstance(b, int | float) and b == 0:
+            return a
+        node = self.low.defs.get(b) if isinstance(b, Value) else None
+        if node is not None and node.op == "neg" and isinstance(b, Value) and b.name is None:
+            return self.low.emit("sub", a, node.args[0])
+        return self.low.emit("add", a, b)
+
+    def union(self, a: Mask | None, b: Mask | None) -> Mask | None:
+        """Return the mask of entries that either of two uses needs."""
+        if a is None or b is None:
+            return None
+        first, second = a, b
+        return Mask(
+            lambda: self.low.emit("or_", first.make(), second.make()),
+            first.strong and second.strong,
+        )
+
+    def like(self, primal: Value) -> Type | None:
+        """Return the type of a value's cotangent."""
+        known = primal.type
+        if known is None or known.kind not in ("array", "numpy", "python"):
+            return known
+        if known.is_integral and known.samples:
+            made = tuple(np.asarray(s, dtype=float)[()] for s in known.samples)
+            found: Type | None = self.low.sampler.type_of(made)
+            return found
+        return known
+
+
+COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "invert", "not_"})
+"""Operations whose result is boolean."""
+
+
+def _scalar(known: Type | None) -> bool:
+    return known is not None and known.is_scalar
+
+
+def _is_one(arg: Arg) -> bool:
+    return isinstance(arg, int | float) and not isinstance(arg, bool) and arg == 1
