@@ -185,6 +185,7 @@ class Tape(Home):
         self.nodes: list[Concolic] = []
         self.inputs: dict[str, Concolic] = {}
         self.watch = Watch()
+        self.recorder: Any = None
         self._table: dict[Any, Concolic] = {}
         self._conditions: dict[Any, Condition] = {}
 
@@ -247,6 +248,12 @@ class Tape(Home):
     def operate(self, op: str, a: Element, b: Element) -> Concolic:
         if not isinstance(a, Concolic) or not isinstance(b, Concolic):
             raise SymbolicValueError("elements of different kinds were mixed")
+        if self.recorder is not None and not self.recorder.depth:
+            result: Concolic = self.recorder.run(op, self._operate, (op, a, b), {})
+            return result
+        return self._operate(op, a, b)
+
+    def _operate(self, op: str, a: Concolic, b: Concolic) -> Concolic:
         return self._simple(op, a, b) or self._node(op, a, b)
 
     def _node(self, op: str, *args: Concolic) -> Concolic:
@@ -272,7 +279,7 @@ class Tape(Home):
             return self.reals.divide(*values)
         if op == "pow":
             return self.reals.power(*values)
-        if op == "stop":
+        if op in ("stop", "copy"):
             return values[0]
         return self.reals.call(op, *values)
 
@@ -341,6 +348,12 @@ class Tape(Home):
         return None
 
     def call(self, name: str, *args: Any) -> Concolic:
+        if self.recorder is not None and not self.recorder.depth:
+            result: Concolic = self.recorder.run(name, self._call, (name, *args), {})
+            return result
+        return self._call(name, *args)
+
+    def _call(self, name: str, *args: Any) -> Concolic:
         nodes = tuple(a if isinstance(a, Concolic) else self.lift(a) for a in args)
         first = nodes[0]
         if len(nodes) == 1:

@@ -129,8 +129,10 @@ def is_recording() -> bool:
 def recording(tape: Tape) -> Iterator[Recorder]:
     """Record what a program does with elements of a tape."""
     recorder = Recorder(tape)
+    tape.recorder = recorder
     token = _RECORDER.set(recorder)
     try:
         yield recorder
     finally:
+        tape.recorder = None
         _RECORDER.reset(token)

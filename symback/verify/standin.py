@@ -26,6 +26,7 @@ import numpy as np
 
 from .elements import Element, Home, SymbolicValueError
 from .functions import BOOLEAN, COMPARISONS, TABLE, element, home, use_home
+from .record import is_recording, recorded
 
 __all__ = [
     "SymArray",
@@ -92,14 +93,18 @@ class SymArray(np.ndarray[Any, Any]):
         return elementwise(bool if kind == "b" else int, self).astype(dtype)
 
     def __getitem__(self, index: Any) -> Any:
-        return recorded("getitem", super().__getitem__, (_index(index),), {"x": self})
+        index = _index(index)
+        if not is_recording():
+            return super().__getitem__(index)
+        return recorded("getitem", lambda x: _read(x, index), (self,), {})
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if is_recording():
-            value = recorded("setitem", _only, (value,), {})
-        if isinstance(value, SymArray):
-            value = value.view(np.ndarray)
+        value = recorded("setitem", _stored, (value,), {})
         super().__setitem__(_index(index), value)
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        return recorded("transpose", lambda x: np.ndarray.transpose(x), (self,), {})
 
     def argsort(self, *args: Any, **kwargs: Any) -> Any:
         return plain(self).argsort(*args, **kwargs)
@@ -125,6 +130,46 @@ class SymArray(np.ndarray[Any, Any]):
         return apply_ufunc(home(), np.conjugate, "__call__", (self,), {})
 
     conjugate = conj  # type: ignore[assignment]
+
+
+def _read(x: Any, index: Any) -> Any:
+    return np.ndarray.__getitem__(x, index)
+
+
+def _stored(value: Any) -> Any:
+    """Return what is written into an array of elements."""
+    if isinstance(value, (float, np.floating)):
+        return home().lift(value)
+    if isinstance(value, np.ndarray) and not isinstance(value, SymArray):
+        return as_array(value, home())
+    return value
+
+
+OURS = ("mean", "var", "std", "round", "clip", "dot")
+NATIVE = (
+    "sum prod max min cumsum cumprod reshape transpose ravel flatten swapaxes squeeze "
+    "repeat take diagonal trace"
+).split()
+
+
+def _add_method(name: str) -> None:
+    native = getattr(np.ndarray, name)
+
+    def method(self: SymArray, *args: Any, **kwargs: Any) -> Any:
+        function = OVERRIDES[getattr(np, name)] if name in OURS else native
+        return recorded(f"np.{name}", function, (self, *args), kwargs)
+
+    method.__name__ = name
+    setattr(SymArray, name, method)
+
+
+for _name in (*OURS, *NATIVE):
+    _add_method(_name)
+
+
+def is_symbolic_array(x: Any) -> bool:
+    """Return whether x is an array of elements."""
+    return isinstance(x, SymArray) and bool(_REAL_DTYPE(x) == object)
 
 
 def plain(x: Any) -> Any:

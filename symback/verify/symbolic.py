@@ -247,8 +247,8 @@ def _template(op: str, count: int, constant: tuple[Any, ...]) -> tuple[Any, ...]
 
 def partials(node: Concolic) -> list[Concolic]:
     """Return the derivatives of one operation by its arguments, as SymPy has them."""
-    if node.op == "stop":
-        return [node.home.lift(0)]
+    if node.op in ("stop", "copy"):
+        return [node.home.lift(0 if node.op == "stop" else 1)]
     fixed = tuple(
         a.payload if a.op == "const" and node.op in ("pow", "polygamma") else None
         for a in node.args
@@ -265,7 +265,14 @@ def partials(node: Concolic) -> list[Concolic]:
 
 
 def chain_gradient(loss: Concolic, inputs: Sequence[Concolic]) -> list[Concolic]:
-    """Return the gradient by SymPy's derivative of each definition and the chain rule."""
+    """Return the gradient by SymPy's derivatives of definitions and the chain rule."""
+    found = adjoints(loss)
+    zero = loss.home.lift(0)
+    return [found.get(i.index, zero) for i in inputs]
+
+
+def adjoints(loss: Concolic) -> dict[int, Concolic]:
+    """Return the derivative of the loss by every recorded node, by node index."""
     tape = loss.home
     adjoint: dict[int, Concolic] = {loss.index: tape.lift(1)}
     order = sorted(reachable([loss]), reverse=True)
@@ -280,8 +287,7 @@ def chain_gradient(loss: Concolic, inputs: Sequence[Concolic]) -> list[Concolic]
             part = bar * partial
             old = adjoint.get(argument.index)
             adjoint[argument.index] = part if old is None else old + part
-    zero = tape.lift(0)
-    return [adjoint.get(i.index, zero) for i in inputs]
+    return adjoint
 
 
 # ---------------------------------------------------------------- for reading
