@@ -62,7 +62,7 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
     if dtype.kind == "f" and np.iscomplexobj(x_bar):
         x_bar = np.real(x_bar)
-    if getattr(x_bar, "dtype", None) != dtype:
+    if not hasattr(x_bar, "dtype") or x_bar.dtype != dtype:
         x_bar = np.asarray(x_bar).astype(dtype)
     return np.asarray(x_bar) if isinstance(x, np.ndarray) else x_bar[()]
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .registry import pullback
 
+
+def items_of(out_bar: Any) -> Any:
+    """Pass every item on."""
+    return out_bar
+
+
+def parts_of(out_bar: Any, index: Any) -> Any:
+    """Take the items that were added to."""
+    return out_bar[index]
+
+
 pullback("runtime.split_like(x, arrays, axis=0)", "np.concatenate(out_bar, axis=axis)")
-pullback("runtime.list_add(items, index, parts)", "out_bar", None, "out_bar[index]")
+pullback("runtime.list_add(items, index, parts)", items_of, None, parts_of)

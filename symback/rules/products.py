@@ -173,7 +173,7 @@ def multi_dot_of(out_bar: Array, arrays: Any) -> Any:
     heads = [arrays[0]]
     for k in range(1, len(arrays) - 1):
         heads = [*heads, heads[-1] @ arrays[k]]
-    bars = []
+    bars: list[Array] = []
     rest = out_bar
     for k in range(len(arrays) - 1, 0, -1):
         bars = [matmul_b(rest, heads[k - 1], arrays[k]), *bars]

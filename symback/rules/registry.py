@@ -215,7 +215,8 @@ def closed(pattern: str, *texts: Text, pullback: bool = False, **fields: Any) ->
     """
     node = ast.parse(pattern, mode="eval").body
     modules = {"np", "math"}
-    found = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    found = [n.id for n in sorted(names, key=lambda n: n.col_offset)]
     params = tuple(dict.fromkeys(n for n in found if n not in modules))
     texts = texts + (None,) * (len(params) - len(texts))
     kind = "pullback" if pullback else "elementwise"

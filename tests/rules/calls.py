@@ -625,6 +625,45 @@ CALLS |= {
     f"{SP}.airy": [call(V)],
     f"{SP}.wofz": [call(complexes(3))],
 }
+CALLS |= {
+    "runtime.split_like": [
+        call(numbers(5), [V, W[:2]], skip=("arrays",)),
+        call(M, [M[:, :1], M[:, 1:]], 1, skip=("arrays",)),
+    ],
+    "runtime.list_add": [call([1.5, 2.5, 3.5], slice(1, 3), [0.5, 0.25])],
+}
+FFTS = [
+    call(numbers(4)),
+    call(numbers(5), norm="ortho"),
+    call(complexes(2, 5), axis=0, norm="forward"),
+    call(numbers(5), 8),
+    call(numbers(2, 5), n=3, axis=1),
+    call(complexes(5, 2), n=7, axis=0),
+]
+FFTNS = [
+    call(numbers(2, 3)),
+    call(complexes(2, 3), norm="ortho"),
+    call(T, axes=(0, 2)),
+    call(numbers(2, 3), (4, 2), (0, 1)),
+    call(numbers(2, 3), s=(1, 5), axes=(1, 0)),
+]
+CALLS |= {
+    "np.fft.fft": FFTS,
+    "np.fft.ifft": FFTS,
+    "np.fft.rfft": [c for c in FFTS if not np.iscomplexobj(c[0][0])]
+    + [call(numbers(6, 2), axis=0)],
+    "np.fft.irfft": [*FFTS, call(complexes(4), 7), call(complexes(4), 6), call(V, 9)],
+    "np.fft.fft2": FFTNS,
+    "np.fft.ifft2": FFTNS,
+    "np.fft.fftn": [*FFTNS, call(T)],
+    "np.fft.ifftn": [*FFTNS, call(T)],
+    "np.fft.rfft2": [call(M), call(T), call(T, axes=(2, 0), norm="ortho")],
+    "np.fft.rfftn": [call(M), call(T), call(T, axes=(2, 0), norm="forward")],
+    "np.fft.irfft2": [call(M), call(complexes(2, 3)), call(T, axes=(2, 1))],
+    "np.fft.irfftn": [call(M), call(T), call(complexes(2, 3), norm="ortho")],
+    "np.fft.fftshift": [call(numbers(5)), call(M, axes=1)],
+    "np.fft.ifftshift": [call(numbers(5)), call(M, axes=(0, 1))],
+}
 ELSEWHERE = {
     "np.linalg.cholesky",
     "np.linalg.eigh",

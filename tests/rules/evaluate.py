@@ -151,8 +151,9 @@ def numeric(loss: Callable[[Any], float], x: Any, step: float = 2e-3) -> Any:
 
 
 def outputs_of(rule: Rule, out: Any) -> tuple[Any, ...]:
-    """Return the outputs as a tuple."""
-    return tuple(out) if len(rule.outs) > 1 else (out,)
+    """Return the outputs as a tuple; an output that is a list, as its items."""
+    listed = len(rule.outs) > 1 or isinstance(out, (list, tuple))
+    return tuple(out) if listed else (out,)
 
 
 def weigh(outs: tuple[Any, ...], weights: tuple[Any, ...]) -> float:
@@ -198,7 +199,9 @@ def check(
         random_like(out, rng) if pick is None or k in pick else None
         for k, out in enumerate(outs)
     )
-    bar = weights if len(rule.outs) > 1 else weights[0]
+    bar: Any = weights if len(rule.outs) > 1 or len(outs) > 1 else weights[0]
+    if isinstance(bar, tuple) and len(rule.outs) == 1:
+        bar = list(bar)
     if bar is None:
         return ["the output is not a float"]
     bound = rule.bind(args, kwargs)
