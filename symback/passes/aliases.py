@@ -1,8 +1,8 @@
 """Which values of a graph may share memory.
 
-Every value that is not a scalar has *sites*: the nodes and parameters that its memory may
-come from.  Two values without a common site never share memory.  A site may hold others,
-as a list holds its items: appending to a list writes to the list, not to the items.
+Every value that is not a scalar has *sites*: the nodes and parameters that its memory
+may come from.  Two values without a common site never share memory.  A site may hold
+others, as a list holds its items: appending writes to the list, not to the items.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
+from .kinds import Kinds
 
 __all__ = ["INPLACE", "Aliases", "Site", "has_inplace", "is_view"]
 
@@ -78,6 +79,7 @@ class Aliases:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self._kinds = Kinds(graph)
         self._sites: dict[Value, set[Site]] = {}
         self._held: dict[Site, set[Site]] = {}
         self.external = {p.value for p in graph.params if not _is_scalar(p.value)}
@@ -162,7 +164,8 @@ class Aliases:
             self._inplace(node)
         elif op == "getitem":
             base = self._arg(args[0], (node, 0))
-            self._add(outs[0], self._contents(base))
+            if self._may_be_list(node):
+                self._add(outs[0], self._contents(base))
             if _may_be_array(args[0]):
                 self._add(outs[0], [outs[0]] if _copies(args[1]) else base)
         elif op in CONTAINERS:
@@ -176,6 +179,14 @@ class Aliases:
         else:
             self._call(node)
 
+    def _may_be_list(self, node: Node) -> bool:
+        """Return whether what a node indexes may be a container."""
+        value, index = node.args[0], node.args[1]
+        kind = value.type.kind if isinstance(value, Value) and value.type else None
+        if kind not in (None, "list", "tuple", "object") or self._kinds.is_array(value):
+            return False
+        return not isinstance(index, (tuple, list))
+
     def _inplace(self, node: Node) -> None:
         changed = self._arg(node.args[0], (node, 0))
         self._add(node.outs[0], changed)
@@ -183,7 +194,7 @@ class Aliases:
             self._add(node.outs[1], self._contents(changed))
         elif node.op == "list_append":
             self._hold(changed, self._arg(node.args[1], (node, 1)))
-        elif _may_be_list(node.args[0]):
+        elif self._may_be_list(node):
             # The sum that `index_add` puts into a list is a new object.
             new = self._arg(node.args[2], (node, 2)) if node.op == "setitem" else None
             self._hold(changed, {(node, 2)} if new is None else new)
@@ -229,11 +240,6 @@ class Aliases:
 
 def _is_scalar(value: Value) -> bool:
     return value.type is not None and value.type.is_scalar
-
-
-def _may_be_list(value: Arg) -> bool:
-    kind = value.type.kind if isinstance(value, Value) and value.type else None
-    return kind in (None, "list", "tuple", "object")
 
 
 def _may_be_array(value: Arg) -> bool:

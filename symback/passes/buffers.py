@@ -32,12 +32,14 @@ def buffers(graph: Graph) -> Graph:
     """Return the graph with the copies that make all mutation in place safe."""
     if not has_inplace(graph):
         return graph
-    tried: set[Node | Value] = set()
+    tried: set[Value] = set()
+    owned: set[Value] = set()
     while True:
-        cuts = _Search(graph, tried).cuts()
+        cuts = _Search(graph, tried, owned).cuts()
         if cuts is None:
             return graph.check()
-        graph = replace(graph, block=_Cutter(cuts, Kinds(graph)).block(graph.block))
+        cutter = _Cutter(cuts, Kinds(graph), owned)
+        graph = replace(graph, block=cutter.block(graph.block))
 
 
 @dataclass
@@ -64,12 +66,13 @@ class _Search:
     """Finds the first mutation that is not safe, and the copies that make it so.
 
     `tried` are the outputs of mutations that targeted copies did not make safe: for
-    these the whole argument is copied.
+    these the whole argument is copied, and then it is among the `owned` values.
     """
 
-    def __init__(self, graph: Graph, tried: set[Node | Value]) -> None:
+    def __init__(self, graph: Graph, tried: set[Value], owned: set[Value]) -> None:
         self.graph = graph
         self.tried = tried
+        self.owned = owned
         self.aliases = Aliases(graph)
         self.made: dict[Value, _Place] = {}
         self.given: dict[Value, tuple[Node, Block]] = {}
@@ -83,6 +86,8 @@ class _Search:
     def cuts(self) -> _Cuts | None:
         """Return where to copy, or None when every mutation is safe."""
         for place in self.mutations:
+            if place.node.args[0] in self.owned:
+                continue
             cuts = self._conflicts(place)
             if cuts is None:
                 continue
@@ -332,9 +337,10 @@ class _Search:
 class _Cutter:
     """Rebuilds blocks with copies."""
 
-    def __init__(self, cuts: _Cuts, kinds: Kinds) -> None:
+    def __init__(self, cuts: _Cuts, kinds: Kinds, owned: set[Value]) -> None:
         self.cuts = cuts
         self.kinds = kinds
+        self.owned = owned
 
     def block(self, block: Block) -> Block:
         """Return the block with its copies, or itself where it needs none."""
@@ -369,6 +375,8 @@ class _Cutter:
                 becomes = node.blocks[-1].params[k - len(values)] if loop else outs[k]
                 values[k] = Value(becomes.name, value.type)
                 before.append(self._copy(value, values[k], node))
+                if node.op in INPLACE:
+                    self.owned.add(values[k])
         if loop:
             args[-1] = tuple(values)
         for k, out in enumerate(outs):

@@ -14,6 +14,12 @@ ARITHMETIC = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
 LISTS = frozenset(
     "list list_append list_zeros list_reverse builtins.list builtins.sorted".split()
 )
+SEVERAL = frozenset(
+    "np.array_split np.atleast_1d np.atleast_2d np.atleast_3d np.broadcast_arrays "
+    "np.dsplit np.hsplit np.ix_ np.meshgrid np.nonzero np.split np.unstack "
+    "np.vsplit".split()
+)
+"""NumPy functions that may return several arrays in a list or tuple."""
 
 
 class Kinds:
@@ -52,18 +58,28 @@ class Kinds:
 
     def is_list(self, arg: Arg) -> bool:
         """Return whether an argument is certainly a run-time list."""
+        kind = self._first(arg)
+        return kind in LISTS or kind in ("list", "collected")
+
+    def is_array(self, arg: Arg) -> bool:
+        """Return whether an argument is certainly no container but an array."""
+        kind = self._first(arg)
+        return kind == "array" or (kind.startswith("np.") and kind not in SEVERAL)
+
+    def _first(self, arg: Arg) -> str:
+        """Return the kind of a value, or else the operation that made what it is."""
         seen: set[Value] = set()
         while isinstance(arg, Value) and arg not in seen:
             seen.add(arg)
             if arg.type is not None:
-                return arg.type.kind == "list"
+                return arg.type.kind
             origin, parts = self._origin.get(arg, ("", ()))
-            if origin in LISTS or origin == "collected":
-                return True
+            if origin == "setitem" and isinstance(parts[1], tuple):
+                return "array"
             if origin not in ("setitem", "index_add", "same", "list_pop"):
-                return False
+                return origin
             arg = parts[0]
-        return isinstance(arg, list)
+        return "list" if isinstance(arg, list) else ""
 
     def is_scalar(self, arg: Arg) -> bool:
         """Return whether an argument is certainly one number."""
