@@ -53,7 +53,7 @@ CONTAINERS = frozenset(
 OPERATORS = frozenset(
     "add sub mul truediv floordiv mod pow matmul neg pos invert lt le gt ge eq ne "
     "and_ or_ xor lshift rshift not_ is_ is_not contains dim shape fstring "
-    "list_zeros assert raise".split()
+    "assert raise".split()
 )
 
 
@@ -174,6 +174,9 @@ class Aliases:
                 items = self._contents(items)
             self._add(outs[0], [outs[0]])
             self._hold([outs[0]], items)
+        elif op == "list_zeros":
+            self._add(outs[0], [outs[0]])
+            self._hold([outs[0]], {(node, "items")})
         elif op == "stop_gradient":
             self._add(outs[0], self._arg(args[0], (node, 0)))
         else:

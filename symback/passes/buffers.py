@@ -144,6 +144,9 @@ class _Search:
         sites = self.aliases.sites(changed)
         if not isinstance(changed, Value):
             return None
+        if not sites:
+            # Where it comes from is unknown: rather a copy too many.
+            return _Cuts(edges={(node, 0)})
         needed = self.alive[node]
         origins = self._origins(changed, place.loop)
         if origins is not None:
