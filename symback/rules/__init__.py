@@ -17,6 +17,7 @@ from . import (
     reductions,
     rounding,
     scalar,
+    scipy_linalg,
     shape,
     special,
     trigonometric,
@@ -41,6 +42,7 @@ FAMILIES = (
     scalar,
     special,
     fft,
+    scipy_linalg,
     lists,
     closed,
 )

@@ -22,6 +22,7 @@ from .. import runtime
 
 __all__ = [
     "cast_back",
+    "cho_solve_factor",
     "count",
     "gap",
     "inverse_axes",
@@ -39,6 +40,9 @@ __all__ = [
     "spread",
     "swap",
     "symmetrized",
+    "triangle",
+    "triangular_a",
+    "twin",
     "unreduce",
 ]
 
@@ -163,6 +167,41 @@ def softmax(x: Array, axis: Any) -> Array:
     top = np.max(x, axis=axis, keepdims=True)
     e = np.exp(x - np.where(np.isfinite(top), top, 0.0))
     return e / safe(np.sum(e, axis=axis, keepdims=True))
+
+
+def triangle(x: Array, lower: Any, unit: Any) -> Array:
+    """Keep the triangle that was read."""
+    if lower:
+        return np.tril(x, -1) if unit else np.tril(x)
+    return np.triu(x, 1) if unit else np.triu(x)
+
+
+def triangular_a(
+    out: Array, b_bar: Array, b: Array, trans: Any, lower: Any, unit: Any
+) -> Array:
+    """Return minus the product of both solutions, in the triangle that was read."""
+    turned = trans in (1, "T")
+    if np.ndim(b) == 1:
+        product = np.outer(out, b_bar) if turned else np.outer(b_bar, out)
+    else:
+        product = out @ b_bar.T if turned else b_bar @ out.T
+    return -triangle(product, lower, unit)
+
+
+def cho_solve_factor(out: Array, b_bar: Array, c_and_lower: Any, b: Array) -> Any:
+    """Return the cotangent of the factor: of L in L Lᵀ, or of U in Uᵀ U."""
+    c, lower = c_and_lower
+    full = np.outer(b_bar, out) if np.ndim(b) == 1 else b_bar @ out.T
+    both = -(full + full.T)
+    factor = triangle(c, lower, False)
+    if lower:
+        return [np.tril(both @ factor), None]
+    return [np.triu(factor @ both), None]
+
+
+def twin(a: Array, g: Array) -> Array:
+    """Return [[aᵀ, g], [0, aᵀ]], whose function holds the function's derivative."""
+    return np.block([[a.T, g], [np.zeros_like(a), a.T]])
 
 
 def positions(x: Array) -> Array:

@@ -664,11 +664,70 @@ CALLS |= {
     "np.fft.fftshift": [call(numbers(5)), call(M, axes=1)],
     "np.fft.ifftshift": [call(numbers(5)), call(M, axes=(0, 1))],
 }
+SL = "scipy.linalg"
+FACTOR = np.linalg.cholesky(positive(3))
+CALLS |= {
+    f"{SL}.solve_triangular": [
+        call(FACTOR, V, lower=True),
+        call(FACTOR, N, lower=True),
+        call(FACTOR.T, V),
+        call(FACTOR.T, N, trans=1),
+        call(FACTOR, V, trans="T", lower=True),
+        call(FACTOR, N, lower=True, unit_diagonal=True),
+    ],
+    f"{SL}.cho_solve": [
+        call((FACTOR, True), V, skip=("c_and_lower",)),
+        call((FACTOR.T, False), N, skip=("c_and_lower",)),
+    ],
+    f"{SL}.solve": [
+        call(regular(3), V),
+        call(regular(3), N),
+        call(regular(3), N, assume_a="gen"),
+    ],
+    f"{SL}.inv": [call(regular(3))],
+    f"{SL}.det": [call(regular(3)), call(np.zeros((2, 2)))],
+    f"{SL}.pinv": [call(N)],
+    f"{SL}.norm": [call(N), call(N, 1), call(V, axis=0)],
+    f"{SL}.svd": [call(regular(3)), call(N, full_matrices=False)],
+    f"{SL}.svdvals": [call(N)],
+    **{
+        f"{SL}.{name}": [call(0.3 * numbers(3, 3))]
+        for name in ("expm", "cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm")
+    },
+    f"{SL}.logm": [call(regular(3))],
+    f"{SL}.sqrtm": [call(regular(3))],
+    f"{SL}.fractional_matrix_power": [call(regular(3), 0.3, skip=("t",))],
+    f"{SL}.block_diag": [call(M, V, 2.5), call(M)],
+    f"{SL}.toeplitz": [call(V), call(V, numbers(4))],
+    f"{SL}.solve_sylvester": [call(regular(3), regular(2), numbers(3, 2))],
+    f"{SL}.solve_continuous_lyapunov": [call(regular(3), numbers(3, 3))],
+    f"{SL}.solve_discrete_lyapunov": [call(0.3 * regular(3), numbers(3, 3))],
+    "scipy.integrate.trapezoid": [call(V), call(M, V), call(T, dx=0.5, axis=1)],
+    "scipy.integrate.cumulative_trapezoid": [
+        call(V),
+        call(M, dx=0.5),
+        call(T, axis=1, initial=0),
+        call(M, np.array([0.5, 1.5, 2.0]), skip=("x",)),
+    ],
+    "scipy.integrate.simpson": [
+        call(numbers(5)),
+        call(numbers(2, 4), dx=0.5, skip=("dx",)),
+        call(T, x=np.array([0.5, 1.5, 2.0]), axis=1, skip=("x",)),
+    ],
+    "scipy.spatial.distance.cdist": [
+        call(numbers(3, 2), numbers(4, 2)),
+        call(numbers(3, 2), numbers(4, 2), "sqeuclidean"),
+    ],
+}
 ELSEWHERE = {
     "np.linalg.cholesky",
     "np.linalg.eigh",
     "np.linalg.eigvalsh",
     "np.linalg.eig",
+    f"{SL}.cholesky",
+    f"{SL}.cho_factor",
+    f"{SL}.eigh",
+    f"{SL}.eigvalsh",
 }
 """Operations whose tests need more than a call."""
 

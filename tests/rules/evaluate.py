@@ -11,10 +11,13 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.integrate
 import scipy.linalg
+import scipy.spatial.distance
 import scipy.special
 
 from symback import runtime
@@ -46,8 +49,26 @@ def function_of(op: str) -> Callable[..., Any] | None:
     return place
 
 
+@dataclass(frozen=True)
+class Flipped:
+    """A text whose sign, or whose mask's truth, is wrong: to test the tests."""
+
+    text: Any
+    kind: str
+
+
+def negative(x: Any) -> Any:
+    """Return a cotangent, or nested ones, with the sign flipped."""
+    if isinstance(x, (list, tuple)):
+        return [negative(item) for item in x]
+    return None if x is None else -1.0 * x
+
+
 def call_text(text: Any, names: Mapping[str, Any]) -> Any:
     """Evaluate a rule's text, or call its function with the names that it asks for."""
+    if isinstance(text, Flipped):
+        value = call_text(text.text, names)
+        return np.logical_not(value) if text.kind == "select" else negative(value)
     if isinstance(text, str):
         return eval(text, dict(NAMESPACE), dict(names))
     wanted = inspect.signature(text).parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from symback.rules import REGISTRY, Rule
 from tests.rules.calls import CALLS, ELSEWHERE
 from tests.rules.cases import ANY, CONSTANT, INTEGER, RANGES, draw
-from tests.rules.evaluate import call_text, check, function_of, pull
+from tests.rules.evaluate import Flipped, check, function_of, pull
 
 SHAPES: list[tuple[tuple[int, ...], ...]] = [
     ((), ()),
@@ -108,27 +107,6 @@ def test_float32_stays_float32(op: str) -> None:
         np.testing.assert_allclose(x_bar, wide[name], rtol=2e-5, atol=2e-6)
 
 
-def negative(x: Any) -> Any:
-    """Return a cotangent, or nested ones, with the sign flipped."""
-    if isinstance(x, (list, tuple)):
-        return [negative(item) for item in x]
-    return -1.0 * x
-
-
-def flipped(text: Any, kind: str) -> Any:
-    """Return a rule's text with the sign, or a mask's truth, flipped."""
-    if text is None:
-        return None
-
-    def negated(**names: Any) -> Any:
-        value = call_text(text, names)
-        return np.logical_not(value) if kind == "select" else negative(value)
-
-    if callable(text):
-        return functools.wraps(text)(negated)
-    return f"np.logical_not({text})" if kind == "select" else f"-1.0 * ({text})"
-
-
 @pytest.mark.parametrize("op", ELEMENTWISE + STRUCTURAL)
 def test_a_flipped_sign_is_noticed(op: str) -> None:
     """Test the tests: a rule with every sign flipped must fail."""
@@ -139,7 +117,7 @@ def test_a_flipped_sign_is_noticed(op: str) -> None:
             {"skip": CONSTANT.get(op, ())},
         )
     ]
-    wrong = replace(rule, texts=tuple(flipped(t, rule.kind) for t in rule.texts))
+    wrong = replace(rule, texts=tuple(t and Flipped(t, rule.kind) for t in rule.texts))
     results = [
         check(wrong, *args, **{"rtol": 2e-8, **kwargs})
         for args, kwargs in calls

@@ -1,0 +1,228 @@
+"""`scipy.linalg` and other parts of SciPy that work on arrays.
+
+SciPy is named in texts, never imported, so what needs it is a text and not a function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .decompositions import (
+    cholesky_of,
+    eigh_of,
+    inverse_gaps,
+    pinv_of,
+    svd_of,
+    svdvals_of,
+)
+from .helpers import symmetrized, triangle
+from .indexing import trapezoid_dx, trapezoid_x, trapezoid_y
+from .linalg import norm_of, solve_a, solve_b
+from .registry import pullback
+
+Array = Any
+
+SL = "scipy.linalg"
+
+
+def cholesky_of_scipy(out_bar: Array, out: Array, lower: Any) -> Array:
+    """Return the symmetrised cotangent; SciPy's factor is upper by default."""
+    return cholesky_of(out_bar, out, not lower)
+
+
+def cho_factor_of(c_bar: Array, c: Array, lower: Any) -> Array:
+    """Return the symmetrised cotangent from the triangle that holds the factor."""
+    return cholesky_of(
+        triangle(c_bar, lower, False), triangle(c, lower, False), not lower
+    )
+
+
+def scipy_solve_a(
+    out_bar: Array, out: Array, a: Array, b: Array, assume_a: Any
+) -> Array:
+    """Return the cotangent of the matrix, symmetrised if it is said to be symmetric."""
+    a_bar = solve_a(out_bar, out, a, b)
+    if assume_a in ("sym", "her", "pos"):
+        return symmetrized(a_bar)
+    return a_bar
+
+
+def eigh_a(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
+    """Return the cotangent of the first matrix of a symmetric eigenproblem."""
+    return eigh_of(w_bar, v_bar, w, v)
+
+
+def eigh_b(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
+    """Return the cotangent of B in A V = B V diag(w), Vᵀ B V = 1."""
+    size = np.shape(w)[0]
+    eye = np.eye(size, dtype=w.dtype)
+    turn = v.T @ v_bar
+    inner = (inverse_gaps(w) * turn + eye * w_bar) * w + 0.5 * eye * turn
+    return -symmetrized(v @ inner @ v.T)
+
+
+def scipy_norm_of(
+    out_bar: Array, out: Array, a: Array, ord: Any, axis: Any, keepdims: Any
+) -> Array:
+    """Return the cotangent of a norm; 0 at the origin."""
+    return norm_of(out_bar, out, a, ord, axis, keepdims)
+
+
+def svdvals_of_scipy(out_bar: Array, a: Array) -> Array:
+    """Return U diag(s') Vᵀ."""
+    return svdvals_of(out_bar, a)
+
+
+def block_diag_of(out_bar: Array, arrs: Any) -> Any:
+    """Cut the blocks out."""
+    bars = []
+    row: Any = 0
+    column: Any = 0
+    for a in arrs:
+        rows, columns = np.shape(np.atleast_2d(a))
+        block = out_bar[row : row + rows, column : column + columns]
+        bars.append(np.reshape(block, np.shape(a)))
+        row = row + rows
+        column = column + columns
+    return bars
+
+
+def cumulative_area(out_bar: Array, axis: Any, initial: Any) -> Array:
+    """Return the cotangent of the areas between neighbours, along the last axis."""
+    g = np.moveaxis(out_bar, axis, -1)
+    if initial is not None:
+        g = g[..., 1:]
+    return np.flip(np.cumsum(np.flip(g, -1), axis=-1), -1)
+
+
+def cumulative_y(
+    out_bar: Array, y: Array, x: Any, dx: Any, axis: Any, initial: Any
+) -> Array:
+    """Give each value half of the widths on its two sides."""
+    area = cumulative_area(out_bar, axis, initial)
+    width = dx if x is None else np.diff(x)
+    half = 0.5 * area * width
+    edge = np.zeros_like(half[..., :1])
+    total = np.concatenate([half, edge], -1) + np.concatenate([edge, half], -1)
+    return np.moveaxis(total, -1, axis)
+
+
+def distance_weights(out_bar: Array, out: Array, metric: Any) -> Array:
+    """Return the factors of the differences of the points."""
+    if metric == "sqeuclidean":
+        return 2.0 * out_bar
+    return out_bar / (out + (out == 0))
+
+
+def cdist_a(out_bar: Array, out: Array, XA: Array, XB: Array, metric: Any) -> Array:
+    """Pull each point towards the others; 0 between coincident points."""
+    weights = distance_weights(out_bar, out, metric)
+    return XA * np.sum(weights, axis=1, keepdims=True) - weights @ XB
+
+
+def cdist_b(out_bar: Array, out: Array, XA: Array, XB: Array, metric: Any) -> Array:
+    """Pull each point towards the others; 0 between coincident points."""
+    weights = distance_weights(out_bar, out, metric).T
+    return XB * np.sum(weights, axis=1, keepdims=True) - weights @ XA
+
+
+FLIPPED = "(0 if trans in (1, 'T') else 1)"
+TRIANGULAR = (
+    f"{SL}.solve_triangular(a, out_bar, trans={FLIPPED}, lower=lower,"
+    " unit_diagonal=unit_diagonal)"
+)
+pullback(
+    f"{SL}.solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False)",
+    f"triangular_a(out, {TRIANGULAR}, b, trans, lower, unit_diagonal)",
+    TRIANGULAR,
+    singular=True,
+)
+pullback(f"{SL}.cholesky(a, lower=False)", cholesky_of_scipy, singular=True)
+pullback(f"{SL}.cho_factor(a, lower=False) -> c, low", cho_factor_of, singular=True)
+pullback(
+    f"{SL}.cho_solve(c_and_lower, b)",
+    f"cho_solve_factor(out, {SL}.cho_solve(c_and_lower, out_bar), c_and_lower, b)",
+    f"{SL}.cho_solve(c_and_lower, out_bar)",
+    singular=True,
+)
+pullback(f"{SL}.solve(a, b, assume_a=None)", scipy_solve_a, solve_b, singular=True)
+pullback(f"{SL}.inv(a)", "-swap(out) @ out_bar @ swap(out)", singular=True)
+pullback(f"{SL}.det(a)", "per_matrix(out_bar, a) * runtime.cofactor(a)")
+pullback(f"{SL}.pinv(a)", pinv_of)
+pullback(f"{SL}.norm(a, ord=None, axis=None, keepdims=False)", scipy_norm_of)
+pullback(f"{SL}.svd(a, full_matrices=True) -> u, s, vh", svd_of)
+pullback(f"{SL}.svdvals(a)", svdvals_of_scipy)
+pullback(f"{SL}.eigh(a, b=None) -> w, v", eigh_a, eigh_b)
+pullback(
+    f"{SL}.eigvalsh(a)",
+    "symmetrized(np.linalg.eigh(a)[1] * out_bar @ swap(np.linalg.eigh(a)[1]))",
+)
+# A function of [[aᵀ, g], [0, aᵀ]] holds the function's derivative in its corner.
+for name in (
+    *("expm", "logm", "sqrtm", "cosm", "sinm", "tanm"),
+    *("coshm", "sinhm", "tanhm"),
+):
+    pullback(
+        f"{SL}.{name}(A)",
+        f"{SL}.{name}(twin(A, out_bar))[: len(A), len(A) :]",
+        source="R. Mathias, A chain rule for matrix functions and applications (1996)",
+    )
+pullback(
+    f"{SL}.fractional_matrix_power(A, t)",
+    f"{SL}.fractional_matrix_power(twin(A, out_bar), t)[: len(A), len(A) :]",
+)
+pullback(f"{SL}.block_diag(*arrs)", block_diag_of)
+pullback(
+    f"{SL}.toeplitz(c, r=None)",
+    f"runtime.gather_pullback(out_bar, {SL}.toeplitz(positions(c)), c) if r is None"
+    " else runtime.gather_pullback(np.tril(out_bar),"
+    f" {SL}.toeplitz(positions(c), np.zeros_like(positions(r))), c)",
+    "runtime.gather_pullback(np.triu(out_bar, 1),"
+    f" np.triu({SL}.toeplitz(positions(c), positions(r)), 1), r)",
+)
+pullback(
+    f"{SL}.solve_sylvester(a, b, q)",
+    f"-{SL}.solve_sylvester(a.T, b.T, out_bar) @ out.T",
+    f"-out.T @ {SL}.solve_sylvester(a.T, b.T, out_bar)",
+    f"{SL}.solve_sylvester(a.T, b.T, out_bar)",
+    singular=True,
+)
+LYAPUNOV = f"{SL}.solve_continuous_lyapunov(a.T, out_bar)"
+pullback(
+    f"{SL}.solve_continuous_lyapunov(a, q)",
+    f"-({LYAPUNOV} @ out.T + {LYAPUNOV}.T @ out)",
+    LYAPUNOV,
+    singular=True,
+)
+DISCRETE = f"{SL}.solve_discrete_lyapunov(a.T, out_bar)"
+pullback(
+    f"{SL}.solve_discrete_lyapunov(a, q)",
+    f"{DISCRETE} @ a @ out.T + {DISCRETE}.T @ a @ out",
+    DISCRETE,
+    singular=True,
+)
+
+SI = "scipy.integrate"
+pullback(
+    f"{SI}.trapezoid(y, x=None, dx=1.0, axis=-1)",
+    trapezoid_y,
+    trapezoid_x,
+    trapezoid_dx,
+)
+pullback(
+    f"{SI}.cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None)",
+    *(cumulative_y, None, "runtime.unbroadcast(np.sum(out_bar * out) / dx, dx)"),
+)
+pullback(
+    f"{SI}.simpson(y, x=None, dx=1.0, axis=-1)",
+    "np.moveaxis(np.expand_dims(out_bar, -1)"
+    f" * {SI}.simpson(np.eye(np.shape(y)[axis]), x=x, dx=dx), -1, axis)",
+)
+pullback(
+    "scipy.spatial.distance.cdist(XA, XB, metric='euclidean')",
+    cdist_a,
+    cdist_b,
+    kink="coincident points: 0",
+)
