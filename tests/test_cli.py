@@ -92,16 +92,14 @@ def run(tiny: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
 
 class TestShow:
     def test_prints_the_generic_source(self, run: Callable[..., Done]):
-        import tiny
-
+        loss = find("tiny.py:loss")
         done = run("show", "tiny.py:loss")
-        assert done == (0, tiny.loss.backward_source, "")
+        assert done == (0, loss.backward_source, "")
 
     def test_prints_the_source_for_values(self, run: Callable[..., Done]):
-        import tiny
-
+        loss = find("tiny.py:loss")
         done = run("show", "tiny.py:loss", *AT)
-        expected = tiny.loss.backward_source_for(0.5, 0, 3, -1, 2, 1)
+        expected = loss.backward_source_for(0.5, 0, 3, -1, 2, 1)
         assert done == (0, expected, "")
 
     def test_decorates_a_plain_function(self, run: Callable[..., Done]):
@@ -123,17 +121,15 @@ class TestShow:
 
 class TestGraph:
     def test_prints_the_graph(self, run: Callable[..., Done]):
-        import tiny
-
-        assert run("graph", "tiny.py:loss").out == f"{tiny.loss.graph}\n"
+        loss = find("tiny.py:loss")
+        assert run("graph", "tiny.py:loss").out == f"{loss.graph}\n"
 
     def test_writes_the_graph(self, run: Callable[..., Done], tmp_path: Path):
-        import tiny
-
+        loss = find("tiny.py:loss")
         done = run("graph", "tiny.py:loss", "-o", "g.txt")
         assert done == (0, "wrote g.txt\n", "")
         written = (tmp_path / "g.txt").read_text(encoding="utf-8")
-        assert written == f"{tiny.loss.graph}\n"
+        assert written == f"{loss.graph}\n"
 
     def test_unknown_form(self, run: Callable[..., Done]):
         done = run("graph", "tiny.py:loss", "-o", "g.gif")
@@ -172,15 +168,15 @@ class TestCompareAndCheck:
     def test_a_wrong_gradient_is_status_1(
         self, run: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
     ):
-        import tiny
+        loss = find("tiny.py:loss")
 
         class Wrong:
             ok, verdict, rows = False, "refuted", ()
             coverage = kinks = ()
             culprit = "s = v * h + c"
 
-        monkeypatch.setattr(type(tiny.loss), "compare", lambda *a, **k: Wrong())
-        monkeypatch.setattr(type(tiny.loss), "check", lambda *a, **k: Wrong())
+        monkeypatch.setattr(type(loss), "compare", lambda *a, **k: Wrong())
+        monkeypatch.setattr(type(loss), "check", lambda *a, **k: Wrong())
         assert run("compare", "tiny.py:loss", *AT).status == 1
         assert run("check", "tiny.py:loss", *AT).status == 1
         data = json.loads(run("check", "tiny.py:loss", *AT, "--json").out)

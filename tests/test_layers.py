@@ -17,6 +17,7 @@ PACKAGE = ROOT / "symback"
 ROWS = {
     "errors": 0,
     "runtime": 0,
+    "signature": 0,
     "graph": 1,
     "types": 1,
     "source": 1,

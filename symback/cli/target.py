@@ -103,10 +103,11 @@ def _import_file(path: Path) -> ModuleType:
         parts.insert(0, root.name)
         root = root.parent
     sys.path.insert(0, str(root))
+    found = sys.modules.get(path.stem)
     if len(parts) > 1:
-        module = importlib.import_module(".".join(parts))
-        if module.__file__ and path == Path(module.__file__).resolve():
-            return module
+        found = importlib.import_module(".".join(parts))
+    if found and found.__file__ and path == Path(found.__file__).resolve():
+        return found
     # A name that is taken, as in a user's random.py, must go on meaning what it did.
     name = path.stem if path.stem not in sys.modules else f"{path.stem} of the target"
     spec = importlib.util.spec_from_file_location(name, path)
