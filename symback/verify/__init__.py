@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .result import Comparison
-    from .symbolic import SymbolicGradient
+    from .expressions import SymbolicGradient
 
-__all__ = ["Generated", "compare", "symbolic"]
+__all__ = ["Comparison", "Generated", "SymbolicGradient", "compare", "symbolic"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def compare(
         or with smaller ones.
     points, digits, seconds : random points, decimal digits, and the limit of time.
     """
-    from .compare import run
+    from .comparison import run
 
     return run(
         fn,
@@ -79,3 +79,15 @@ def symbolic(
     from .reading import gradient_of
 
     return gradient_of(fn, args, dict(kwargs), wrt=wrt)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Comparison":
+        from .result import Comparison
+
+        return Comparison
+    if name == "SymbolicGradient":
+        from .expressions import SymbolicGradient
+
+        return SymbolicGradient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

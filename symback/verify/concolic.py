@@ -95,12 +95,16 @@ class Concolic(Element):
     @property
     def expr(self) -> Any:
         """Return the SymPy expression; large ones take long, see `size`."""
-        from .symbolic import to_sympy
+        from .expressions import to_sympy
 
         return to_sympy(self)
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.home.reals.context.nstr(self.value, 8)}>"
+
+    def __float__(self) -> float:
+        # A constant is a number, whatever asks; an expression of inputs is not.
+        return float(self.value) if self.constant else super().__float__()
 
     __hash__ = Element.__hash__
 
@@ -137,7 +141,7 @@ class Condition:
         relation = self.relation
         if left.constant and not right.constant:
             left, right, relation = right, left, MIRRORED[relation]
-        from .symbolic import readable
+        from .expressions import readable
 
         return f"{readable(left.expr)} {relation} {readable(right.expr)}"
 
@@ -254,7 +258,8 @@ class Tape(Home):
         return self._operate(op, a, b)
 
     def _operate(self, op: str, a: Concolic, b: Concolic) -> Concolic:
-        return self._simple(op, a, b) or self._node(op, a, b)
+        simple = self._simple(op, a, b)
+        return self._node(op, a, b) if simple is None else simple
 
     def _node(self, op: str, *args: Concolic) -> Concolic:
         if op in COMMUTATIVE and args[0].index > args[1].index:

@@ -8,7 +8,7 @@ from . import Generated
 from .result import Culprit
 
 if TYPE_CHECKING:
-    from .compare import _Work
+    from .comparison import _Work
 
 __all__ = ["find"]
 

@@ -206,6 +206,8 @@ def clip(x: Scalar, low: Scalar = None, high: Scalar = None) -> Any:
 
 
 def sign(x: Scalar) -> Any:
+    if is_complex(x):
+        return x / abs(x) if x != 0 else x
     x = element(x)
     if x != x:
         return x

@@ -34,8 +34,9 @@ from .deadline import Clock, TimedOut
 
 __all__ = ["Identity", "prove"]
 
-FIELDS = (2**192 - 41213, 2**640 - 40169)
-"""Safe primes ≡ 3 mod 4; the larger one serves deep recurrences of high degree."""
+FIELDS = (2**192 - 1280177, 2**640 - 12689177)
+"""Safe primes modulo which 2, 3, 5, 7, 11 and 13 are squares; the larger one serves deep
+recurrences of high degree."""
 
 TRIALS = 2
 TRIALS_WITH_ROOTS = 48
@@ -306,7 +307,7 @@ class _Trial:
             raise Unknown
         terms: Terms = {}
         for sign, n in ((1, x.numerator), (-1, x.denominator)):
-            for prime in (2, 3, 5, 7):
+            for prime in (2, 3, 5, 7, 11, 13):
                 while n % prime == 0:
                     n //= prime
                     terms = _merge(terms, {("number", prime): Fraction(sign)}, 1)

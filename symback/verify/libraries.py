@@ -20,6 +20,7 @@ from .functions import TABLE, element, home
 from .standin import (
     OVERRIDES,
     SCALAR_FUNCTIONS,
+    Size,
     SymArray,
     apply_ufunc,
     as_array,
@@ -150,6 +151,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any
 
 @implements(np.arange)
 def arange(*args: Any, **options: Any) -> Any:
+    args = tuple(int(a) if isinstance(a, Size) else a for a in args)
     if not any(isinstance(a, Element) for a in args):
         return finish(np.arange(*args, **options))
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
@@ -582,7 +584,7 @@ def array_equal(a: Any, b: Any, **options: Any) -> bool:
 
 @implements(np.shape)
 def shape(x: Any) -> Any:
-    return () if isinstance(x, Element) else np.shape(plain(x))
+    return () if isinstance(x, Element) else tuple(map(Size, np.shape(plain(x))))
 
 
 @implements(np.ndim)
@@ -593,7 +595,7 @@ def ndim(x: Any) -> int:
 @implements(np.size)
 def size(x: Any, axis: int | None = None) -> int:
     dims = shape(x)
-    return math.prod(dims) if axis is None else int(dims[axis])
+    return Size(math.prod(dims)) if axis is None else dims[axis]
 
 
 OVERRIDES[np.isscalar] = lambda x: isinstance(x, Element) or np.isscalar(x)

@@ -21,6 +21,9 @@ __all__ = ["FUNCTIONS", "SCIPY", "cofactors", "stacked"]
 
 Array = Any
 
+PINV_CUTOFF = 1e-15
+"""Singular values below this times the largest are zero, as `np.linalg.pinv` has it."""
+
 
 def matrix(a: Any) -> Array:
     """Return an argument as a base-class object array of elements."""
@@ -287,6 +290,11 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
 def pinv(a: Array, *args: Any, **kwargs: Any) -> Array:
     """Return the pseudo-inverse of a matrix of full rank."""
     rows, columns = a.shape
+    floats = np.array([[float(x.value) for x in row] for row in a])
+    if np.linalg.matrix_rank(floats) < min(rows, columns):
+        u, s, v = svd(a, full_matrices=False)
+        kept = [i for i, x in enumerate(s) if x.value > s[0].value * PINV_CUTOFF]
+        return np.dot(v[kept].T / s[kept], u[:, kept].T)
     if rows == columns:
         return inv(a)
     if rows > columns:
@@ -306,7 +314,7 @@ def _by_mpmath(a: Array, title: str) -> Any:
     """Return an mpmath matrix, or say that there is no symbolic form."""
     first = a.reshape(-1)[0]
     if not isinstance(first, Precise):
-        raise SymbolicValueError(f"{title} has no symbolic form")
+        raise SymbolicValueError(f"{title} has no symbolic form here")
     context = first.home.reals.context
     return context, context.matrix([[x.value for x in row] for row in a])
 

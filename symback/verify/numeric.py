@@ -19,7 +19,7 @@ from .slopes import DIGITS, both_slopes, precise_values
 from .structure import entries
 
 if TYPE_CHECKING:
-    from .compare import _Work
+    from .comparison import _Work
 
 __all__ = ["compare_by_numbers"]
 

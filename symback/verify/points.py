@@ -51,7 +51,8 @@ MOVES: tuple[tuple[Callable[..., Array], float], ...] = (
 
 def _discrete(x: Array) -> bool:
     """Return whether floats are labels or masks: whole numbers, few of them."""
-    return bool(np.all(x == np.round(x))) and len(np.unique(x)) <= max(2, x.size // 4)
+    kinds = len(np.unique(x))
+    return bool(np.all(x == np.round(x))) and 2 <= kinds <= max(2, x.size // 4)
 
 
 def _symmetric(x: Array) -> bool:

@@ -19,6 +19,7 @@ from ..errors import NotScalarError
 from .concolic import Concolic, Tape
 from .deadline import TimedOut
 from .elements import Element, Home, PreciseHome, SymbolicValueError
+from .functions import is_complex
 from .rebind import Rebinder
 from .standin import as_array, has_elements, using
 from .structure import entries, index_name, rebuild
@@ -56,6 +57,27 @@ class Traced:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A generated module, executed."""
+
+    function: Callable[..., Any]
+    source: str
+    file: str
+    name: str
+    captured: Mapping[str, Any]
+
+
+def load(source: str, name: str, captured: Mapping[str, Any]) -> Loaded:
+    """Execute a generated module and take its function."""
+    file = f"<compared {name} {abs(hash(source)):x}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[file] = (len(source), None, lines, file)
+    namespace: dict[str, Any] = {"__name__": "symback_generated"}
+    exec(compile(source, file, "exec"), namespace)
+    return Loaded(namespace[name], source, file, name, captured)
+
+
 class Programs:
     """The user's function and the generated source of its gradient."""
 
@@ -72,25 +94,17 @@ class Programs:
         self.wrt = wrt
         self.single = single
         self.exact = exact
-        self.generated: Callable[..., Any] | None = None
-        self.captured: Mapping[str, Any] = {}
-        self.source = ""
-        self.file = ""
+        self.loaded: Loaded | None = None
         self.replaced: dict[int, Any] = {}
         code = getattr(inspect.unwrap(fn), "__code__", None)
         code = code or getattr(getattr(fn, "__func__", None), "__code__", None)
         self.user_file = code.co_filename if code else ""
 
-    def load(self, source: str, name: str, captured: Mapping[str, Any]) -> None:
-        """Execute a generated module and take its function."""
-        self.source = source
-        self.captured = captured
-        self.file = f"<compared {name} {abs(hash(source)):x}>"
-        lines = source.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(source), None, lines, self.file)
-        namespace: dict[str, Any] = {"__name__": "symback_generated"}
-        exec(compile(source, self.file, "exec"), namespace)
-        self.generated = namespace[name]
+    @property
+    def generated(self) -> Loaded:
+        """Return the generated program that runs now."""
+        assert self.loaded is not None
+        return self.loaded
 
     # -------------------------------------------------- arguments
 
@@ -123,12 +137,12 @@ class Programs:
     def on_elements(self, home: Home, values: Mapping[str, Any], side: str) -> Any:
         """Run one program with elements as arguments; returns what it returns."""
         rebind = Rebinder(self.replaced)
-        target = self.fn if side == "function" else self.generated
+        target = self.fn if side == "function" else self.generated.function
         with using(home), np.errstate(all="ignore"):
             try:
                 function = rebind(target)
                 if side == "gradient":
-                    captured = {k: rebind(v) for k, v in self.captured.items()}
+                    captured = {k: rebind(v) for k, v in self.generated.captured.items()}
                     return self._call_generated(function, values, rebind, captured)
                 return self._call(function, values, rebind)
             except (TimedOut, KeyboardInterrupt, CannotRunError):
@@ -158,7 +172,7 @@ class Programs:
         return function(*args, **kwargs)
 
     def _cannot(self, side: str, error: Exception) -> CannotRunError:
-        file = self.user_file if side == "function" else self.file
+        file = self.user_file if side == "function" else self.generated.file
         frames = traceback.extract_tb(error.__traceback__)
         mine = [f for f in frames if f.filename == file]
         symbolic = isinstance(error, SymbolicValueError)
@@ -206,7 +220,9 @@ class Programs:
             return nodes[name]
 
         tape.exact = self.exact
-        tape.watch.files = {self.user_file: "function", self.file: "gradient"}
+        tape.watch.files = {self.user_file: "function"}
+        if self.loaded is not None:
+            tape.watch.files[self.loaded.file] = "gradient"
         tape.watch.side = "function"
         loss = self.scalar(
             self.on_elements(tape, self.arguments(values, symbols), "function"), tape
@@ -245,6 +261,8 @@ class Programs:
             if problem:
                 return [], problem
             for name, x in entries(part, p):
+                if is_complex(x):
+                    return [], f"the gradient of {name} is a complex number"
                 read[name] = x if isinstance(x, Element) else home.lift(x)
         missing = [n for n in names if n not in read]
         if missing:

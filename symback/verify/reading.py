@@ -9,12 +9,12 @@ import numpy as np
 import sympy as sp
 
 from ..errors import NotDifferentiableError
-from .compare import bind
+from .comparison import bind
 from .concolic import Tape
 from .deadline import Clock
 from .program import CannotRunError, Programs, is_integral, is_symbolic
 from .structure import index_name, leaves, rebuild
-from .symbolic import (
+from .expressions import (
     SymbolicGradient,
     chain_gradient,
     direct_gradient,

@@ -31,6 +31,7 @@ from .standin import (
     FLOAT_TYPES,
     StandInFloat,
     as_array,
+    length,
     module,
     stand_in,
     using,
@@ -67,10 +68,18 @@ class _Globals(dict[str, Any]):
             value = StandInFloat
         elif name == "sum":
             value = _sum
+        elif name == "len":
+            value = length
+        elif name == "print":
+            value = _silent
         else:
             raise KeyError(name)
         dict.__setitem__(self, name, value)
         return value
+
+
+def _silent(*args: Any, **kwargs: Any) -> None:
+    """Stand in for `print`: the program runs many times, and says it once by itself."""
 
 
 def _sum(items: Any, /, start: Any = 0) -> Any:

@@ -90,7 +90,7 @@ class Row:
 def _latex(node: Any) -> str:
     if node is None or node.size > READABLE:
         return ""
-    from .symbolic import latex
+    from .expressions import latex
 
     return latex(node.expr)
 
@@ -106,7 +106,7 @@ def _short(node: Any) -> str:
         return "—"
     if node.size > READABLE:
         return f"({node.size:,} operations)" if node.size < 10**9 else "(very long)"
-    from .symbolic import readable
+    from .expressions import readable
 
     return readable(node.expr)
 

@@ -176,7 +176,7 @@ def directional(
         n
         for p in programs.wrt
         for n, x in entries(base[p], p)
-        if isinstance(x, Element)
+        if isinstance(x, Element) and home.reals.finite(x.value)
     ]
     h = home.reals.context.mpf(10) ** -STEP
     witnesses = []

@@ -43,6 +43,8 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
 _REAL_DTYPE = np.ndarray.dtype.__get__  # type: ignore[attr-defined] # a C descriptor
 
+_REAL_SHAPE = np.ndarray.shape.__get__  # type: ignore[attr-defined] # a C descriptor
+
 
 @contextmanager
 def using(current: Any) -> Iterator[Any]:
@@ -68,8 +70,68 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
 # ---------------------------------------------------------------- arrays
 
 
+class Size(int):
+    """A number of entries, whose quotients are exact: 1.0 / x.size is a third."""
+
+    def __truediv__(self, other: Any) -> Any:
+        return _quotient(int(self), other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _quotient(other, int(self))
+
+    def __mul__(self, other: Any) -> Any:
+        product = int.__mul__(self, other)
+        return product if product is NotImplemented else Size(product)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        total = int.__add__(self, other)
+        return total if total is NotImplemented else Size(total)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        rest = int.__sub__(self, other)
+        return rest if rest is NotImplemented else Size(rest)
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if type(other) is int and other >= 0:
+            return Size(int(self) ** other)
+        return home().lift(int(self)) ** other
+
+    def __reduce__(self) -> Any:
+        return int, (int(self),)
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    if not all(isinstance(i, (int, float, np.number)) for i in (a, b)):
+        return NotImplemented
+    current = home()
+    if not current.exact or not b:
+        return float(a) / float(b)
+    return current.lift(a) / current.lift(b)
+
+
+def length(x: Any) -> Any:
+    """Return `len(x)`; that of arrays and lists is a `Size`."""
+    return Size(len(x)) if isinstance(x, (np.ndarray, list)) else len(x)
+
+
 class SymArray(np.ndarray[Any, Any]):
     """An object array of elements that says its dtype is float64."""
+
+    @property
+    def shape(self) -> Any:
+        return tuple(map(Size, _REAL_SHAPE(self)))
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        np.ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined]
+
+    @property
+    def size(self) -> Any:
+        return Size(math.prod(_REAL_SHAPE(self)))
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
@@ -556,6 +618,8 @@ class _FloatMeta(type):
             return x if x.ndim else x.view(np.ndarray)[()]
         if isinstance(x, Element):
             return x
+        if isinstance(x, Size):
+            return home().lift(int(x)) if home().exact else float(x)
         # Python's own floats stay: what a program does with them alone is float64.
         return float(x)
 
@@ -677,9 +741,20 @@ def _wrapped(value: Any, title: str) -> Any:
             contains_elements(a) for a in (*args, *kwargs.values())
         ):
             raise SymbolicValueError(f"{title} has no symbolic form")
-        return finish(value(*args, **kwargs))
+        return finish(
+            value(*_plain_sizes(args), **{k: _plain_sizes(v) for k, v in kwargs.items()})
+        )
 
     return _recording_function(run, title)
+
+
+def _plain_sizes(x: Any) -> Any:
+    """Return an argument with each `Size` as an int: C code divides them."""
+    if isinstance(x, Size):
+        return int(x)
+    if type(x) in (tuple, list):
+        return type(x)(map(_plain_sizes, x))
+    return x
 
 
 def _recording_function(run: Callable[..., Any], title: str) -> Callable[..., Any]:

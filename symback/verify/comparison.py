@@ -13,8 +13,10 @@ from __future__ import annotations
 import inspect
 import linecache
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,19 @@ from .deadline import Clock, TimedOut, interrupting
 from .elements import SymbolicValueError
 from .identity import prove
 from .points import random_point, same_point
-from .program import CannotRunError, Programs, Traced, is_integral, is_symbolic
+from .program import (
+    CannotRunError,
+    Loaded,
+    Programs,
+    Traced,
+    is_integral,
+    is_symbolic,
+    load,
+)
 from .progress import Progress
 from .reals import Reals
 from .result import Branch, Comparison, Coverage, Kink, Row
+from .rounding import constants_of, rounds_constants
 from .shrink import Shrunk, candidates, shrink_array
 from .slopes import both_slopes, directional, smooth_along
 from .structure import entries, leaves
@@ -41,6 +52,9 @@ GUARD = 25
 
 REGIONS = 12
 """Regions proved at most; further points are compared by digits only."""
+
+DIRECT_REGIONS = 2
+"""Regions in which the loss is written out and differentiated as a whole."""
 
 ROUNDING = 1e-13
 """Relative differences up to this may be constants that were rounded to float64."""
@@ -129,6 +143,7 @@ class _Work:
         self.tried = 0
         self.kinks_only: set[str] = set()
         self.reason = ""
+        self.tracing = 0.0
 
     # -------------------------------------------------- the order of things
 
@@ -151,7 +166,8 @@ class _Work:
     def steps(self, points: int, step: Callable[[str], None]) -> None:
         step("generating the source")
         generated = self.generate(*self.call())
-        self.programs.load(generated.source, generated.name, generated.captured)
+        self.real = load(generated.source, generated.name, generated.captured)
+        self.programs.loaded = self.real
         self.result.source = generated.source
         step("running the source")
         self.float_run()
@@ -203,12 +219,12 @@ class _Work:
         before = same_point(self.values)
         programs = self.programs
         args, kwargs = self.call_with(values)
-        captured = dict(programs.captured)
-        function = programs.generated
-        assert function is not None
+        captured = dict(programs.generated.captured)
+        function = programs.generated.function
         self.float_gradient: dict[str, float] = {}
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 _, found = function(*args, **kwargs, **captured)
         except KeyboardInterrupt:
             raise
@@ -238,7 +254,7 @@ class _Work:
     def choose_sizes(self) -> bool:
         """Find the smallest arrays on which both programs run on symbols."""
         captured = {
-            k: v for k, v in self.programs.captured.items() if isinstance(v, np.ndarray)
+            k: v for k, v in self.real.captured.items() if isinstance(v, np.ndarray)
         }
         reasons: list[str] = []
         for shrunk in candidates(self.values, captured):
@@ -252,13 +268,13 @@ class _Work:
         last = reasons[-1] if reasons else "there are no arrays to shrink"
         if entries_total <= TABLE_LIMIT // 10:
             reasons_before = list(reasons)
-            self.programs.replaced = {}
             whole = Shrunk(self.values, {}, follow=False)
             if self.programs_run(whole, captured, reasons):
                 self.shrunk = whole
                 return True
             last = reasons[-1] if len(reasons) > len(reasons_before) else last
         self.programs.replaced = {}
+        self.programs.loaded = self.real
         self.reason = last
         self.result.findings.append(f"not compared on symbols: {last}")
         return False
@@ -271,6 +287,7 @@ class _Work:
             if shrunk.sizes
             else {}
         )
+        self.programs.loaded = self.source_for(shrunk, captured)
         try:
             tape = self.tape(self.clock.share(self.seconds / 3))
             traced = self.programs.trace(tape, shrunk.values)
@@ -284,6 +301,17 @@ class _Work:
             reasons.append("running the function on symbols takes too long")
             return False
         return bool(traced.names) or not shrunk.sizes
+
+    def source_for(self, shrunk: Shrunk, captured: dict[str, Any]) -> Loaded:
+        """Return the source for smaller arrays: the same text, unless sizes are in it."""
+        if not shrunk.sizes or captured:
+            # Captured arrays cannot be given to the generator at another size.
+            return self.real
+        try:
+            found = self.generate(*self.call_with(same_point(shrunk.values)))
+        except Exception:
+            return self.real
+        return load(found.source, found.name, found.captured)
 
     def tape(self, clock: Clock | None = None) -> Tape:
         return Tape(self.digits + GUARD, clock=clock or self.clock)
@@ -309,7 +337,17 @@ class _Work:
                 if self.in_region(region, numbers):
                     return self.replayed(region, numbers)
         try:
-            traced = self.programs.trace(self.tape(), values)
+            # A random point may make a loop endless; the caller's own does not.
+            patience = self.seconds if own else max(0.5, 10 * self.tracing)
+            start = self.clock.elapsed
+            traced = self.programs.trace(
+                self.tape(self.clock.share(patience)), values
+            )
+            traced.tape.clock = self.clock
+            self.tracing = max(self.tracing, self.clock.elapsed - start)
+        except TimedOut:
+            self.clock.check()
+            return False
         except CannotRunError as error:
             if own:
                 self.result.findings.append(error.reason)
@@ -388,9 +426,11 @@ class _Work:
 
     def derivatives(self, traced: Traced) -> tuple[list[Concolic], str]:
         """Return SymPy's gradient, written out or statement by statement."""
-        from .symbolic import chain_gradient, direct_gradient, is_cheap
+        from .expressions import chain_gradient, direct_gradient, is_cheap
 
-        if is_cheap(traced.loss, len(traced.inputs)):
+        if len(self.regions) < DIRECT_REGIONS and is_cheap(
+            traced.loss, len(traced.inputs)
+        ):
             try:
                 with interrupting(min(5.0, self.clock.left / 3)):
                     return direct_gradient(traced.loss, traced.inputs), ""
@@ -461,19 +501,30 @@ class _Work:
         values = tape.replay(numbers, reals, roots)
         tiny = reals.context.mpf(10) ** -(2 * self.digits)
         tolerance = reals.context.mpf(10) ** -self.digits
+        scale = max(
+            (abs(values[s.index]) for _, s, _ in doubtful), default=reals.zero
+        )
         for name, s, g in doubtful:
             expected, got = values[s.index], values[g.index]
             off = _relative(reals, expected, got)
             if off is not None and (off <= tolerance or abs(expected - got) <= tiny):
                 self.note(name, 0.0 if off > tolerance else off)
             else:
-                self.disagree(name, expected, got, off, numbers)
+                self.disagree(name, expected, got, off, numbers, scale)
 
     def disagree(
-        self, name: str, expected: Any, got: Any, off: Any, numbers: dict[str, float]
+        self,
+        name: str,
+        expected: Any,
+        got: Any,
+        off: Any,
+        numbers: dict[str, float],
+        scale: Any,
     ) -> None:
-        if off is not None and off <= ROUNDING:
+        small = off is not None and abs(expected - got) <= ROUNDING * scale
+        if small and self.may_round:
             # Perhaps a constant that the generated source has rounded.
+            off = abs(expected - got) / scale
             self.small[name] = max(self.small.get(name, 0.0), float(off))
             return
         if name == "the value":
@@ -521,6 +572,8 @@ class _Work:
             return
         self.tried += 1
         where = _tie_places(traced)
+        finite = [abs(s.right) for s in slopes.values() if s.smooth]
+        scale = max(finite, default=traced.tape.reals.zero)
         for name, g in zip(traced.names, traced.gradient, strict=True):
             if name not in slopes:
                 continue
@@ -533,13 +586,23 @@ class _Work:
                     continue
                 if smooth:
                     numbers = self.numbers(values)
-                    self.disagree(name, pair.right, got, off, numbers)
-                    self.rows[name].how = "the slopes at a removable singularity"
+                    self.disagree(name, pair.right, got, off, numbers, scale)
+                    if self.rows[name].verdict == "refuted":
+                        self.rows[name].how = "the slopes at a removable singularity"
                     continue
             if own:
                 self.result.kinks.append(_kink(name, pair, got, where, ties))
 
     # -------------------------------------------------- rounded constants
+
+    @cached_property
+    def may_round(self) -> bool:
+        """Return whether the generated source holds constants rounded to float64."""
+        known: set[float] = set()
+        code = getattr(inspect.unwrap(self.programs.fn), "__code__", None)
+        if code is not None:
+            known = constants_of(code)
+        return rounds_constants(self.programs.generated.source, known)
 
     def rounding(self) -> bool:
         """Return whether all that differs is as small as the rounding of a constant."""
@@ -576,8 +639,9 @@ class _Work:
         if self.result.failure:
             return
         step("the real sizes")
-        replaced = self.programs.replaced
-        self.programs.replaced = {}
+        programs = self.programs
+        replaced, loaded = programs.replaced, programs.loaded
+        programs.replaced, programs.loaded = {}, self.real
         limit = min(8.0, 0.3 * self.seconds)
         try:
             witnesses, remark = directional(
@@ -603,7 +667,7 @@ class _Work:
                     f"not run at the real sizes in high precision: {error.reason}"
                 )
         finally:
-            self.programs.replaced = replaced
+            programs.replaced, programs.loaded = replaced, loaded
 
     # -------------------------------------------------- proof
 
