@@ -20,6 +20,7 @@ from . import (
     scipy_linalg,
     shape,
     special,
+    stats,
     trigonometric,
 )
 from .registry import CLOSED, REGISTRY, Rule, find
@@ -43,6 +44,7 @@ FAMILIES = (
     special,
     fft,
     scipy_linalg,
+    stats,
     lists,
     closed,
 )

@@ -31,6 +31,7 @@ __all__ = [
     "item",
     "known_rank",
     "others",
+    "over",
     "part",
     "per_matrix",
     "positions",
@@ -38,6 +39,7 @@ __all__ = [
     "safe",
     "softmax",
     "spread",
+    "standard",
     "swap",
     "symmetrized",
     "triangle",
@@ -167,6 +169,17 @@ def softmax(x: Array, axis: Any) -> Array:
     top = np.max(x, axis=axis, keepdims=True)
     e = np.exp(x - np.where(np.isfinite(top), top, 0.0))
     return e / safe(np.sum(e, axis=axis, keepdims=True))
+
+
+def standard(x: Array, loc: Any, scale: Any) -> Array:
+    """Return ``(x - loc) / scale``, without what is known to do nothing."""
+    moved = x if is_constant(loc) and loc == 0 else x - loc
+    return over(moved, scale)
+
+
+def over(x: Array, scale: Any) -> Array:
+    """Return ``x / scale``, or x itself where the scale is known to be 1."""
+    return x if is_constant(scale) and scale == 1 else x / scale
 
 
 def triangle(x: Array, lower: Any, unit: Any) -> Array:

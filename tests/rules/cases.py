@@ -137,6 +137,43 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
 }
 """Intervals of an elementwise rule's arguments; `ANY` if not named."""
 
+INSIDE: dict[str, tuple[tuple[float, float], ...]] = {
+    # x, then the shape parameters; loc and scale keep x inside the support.
+    "norm": (ANY,),
+    "expon": (POSITIVE,),
+    "uniform": ((0.2, 0.8),),
+    "laplace": (ANY,),
+    "logistic": (ANY,),
+    "cauchy": (ANY,),
+    "halfnorm": (POSITIVE,),
+    "halfcauchy": (POSITIVE,),
+    "rayleigh": (POSITIVE,),
+    "maxwell": (POSITIVE,),
+    "arcsine": ((0.2, 0.8),),
+    "gumbel_r": (ANY,),
+    "gumbel_l": (ANY,),
+    "t": (ANY, POSITIVE),
+    "chi2": (POSITIVE, (1.2, 5.0)),
+    "gamma": (POSITIVE, POSITIVE),
+    "invgamma": (POSITIVE, POSITIVE),
+    "loggamma": (ANY, POSITIVE),
+    "beta": ((0.2, 0.8), POSITIVE, POSITIVE),
+    "f": (POSITIVE, (1.2, 5.0), (1.2, 5.0)),
+    "lognorm": (POSITIVE, (0.5, 1.5)),
+    "weibull_min": (POSITIVE, (0.5, 2.0)),
+    "pareto": ((1.5, 3.0), POSITIVE),
+    "powerlaw": ((0.2, 0.8), POSITIVE),
+    "fisk": (POSITIVE, (0.5, 2.0)),
+    "genpareto": (POSITIVE, (0.2, 0.6)),
+    "genextreme": ((-1.0, 1.0), (0.2, 0.6)),
+    "invgauss": (POSITIVE, (0.5, 1.5)),
+    "vonmises": (ANY, POSITIVE),
+    "skewnorm": (ANY, ANY),
+    "truncnorm": ((-0.8, 0.8), (-2.0, -1.0), (1.0, 2.0)),
+    "gennorm": (POSITIVE, (1.2, 3.0)),
+}
+"""Where the standard density of each distribution is positive."""
+
 INTEGER = {
     "np.ldexp": (1,),
     "math.ldexp": (1,),

@@ -19,6 +19,7 @@ import scipy.integrate
 import scipy.linalg
 import scipy.spatial.distance
 import scipy.special
+import scipy.stats
 
 from symback import runtime
 from symback.rules import helpers

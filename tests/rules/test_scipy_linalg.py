@@ -48,7 +48,7 @@ def test_cho_factor_and_cho_solve(lower: bool, b: np.ndarray) -> None:
 
 def test_generalised_eigenproblem() -> None:
     a, b = numbers(3, 3) + numbers(3, 3).T, positive(3)
-    w, v = scipy.linalg.eigh(a, b)
+    _, v = scipy.linalg.eigh(a, b)
     w_weights, v_weights = numbers(3), numbers(3, 3, seed=2)
 
     def loss(x: Any, y: Any) -> float:
