@@ -23,7 +23,7 @@ def augmented_array(x, y):
     return np.sum(z**2)
 
 
-@case(draw(3, seed=3), kinds="augassign_array alias")
+@case(draw(3, seed=3), kinds="augassign_array alias", generic=False)
 def augmented_alias(x):
     a = x * 2.0
     b = a
@@ -32,7 +32,7 @@ def augmented_alias(x):
     return np.sum(a * b)
 
 
-@case(0.6, kinds="augassign_float")
+@case(0.6, kinds="augassign_float", generic=False)
 def augmented_float_rebinds(x):
     a = x * 2.0
     b = a
@@ -41,7 +41,7 @@ def augmented_float_rebinds(x):
     return a * b
 
 
-@case(0.9, 1.4, wrt=("x", "y"), kinds="augassign_float")
+@case(0.9, 1.4, wrt=("x", "y"), kinds="augassign_float", generic=False)
 def augmented_powers(x, y):
     s = x
     s **= 2
@@ -88,7 +88,7 @@ def normalise_in_place(a):
     a /= np.sqrt(np.sum(a**2))
 
 
-@case(draw(4, seed=9), kinds="write_argument helper")
+@case(draw(4, seed=9), kinds="write_argument helper", generic=False)
 def helper_writes_into_argument(x):
     y = x**2
     normalise_in_place(y)

@@ -14,7 +14,7 @@ def rows_swapped_through_views(A):
     return np.sum(B * np.arange(6.0).reshape(2, 3))
 
 
-@case(draw(3, seed=2), kinds="alias")
+@case(draw(3, seed=2), kinds="alias", generic=False)
 def chained_assignment(x):
     a = b = x * 2.0
     a[0] = 1.0
@@ -91,7 +91,7 @@ class Box:
         self.data *= k
 
 
-@case(draw(3, seed=9), kinds="alias object_mutation")
+@case(draw(3, seed=9), kinds="alias object_mutation", generic=False)
 def array_in_an_object(x):
     y = x**2
     box = Box(y)
@@ -120,7 +120,7 @@ def negative_steps(x):
     return np.sum(y * np.arange(5.0))
 
 
-@case(draw(2, 3, seed=12), kinds="view_reshape")
+@case(draw(2, 3, seed=12), kinds="view_reshape", generic=False)
 def reshape_of_transpose_copies(A):
     B = A * 1.0
     flat = B.T.reshape(-1)  # a copy: the transpose is not contiguous
@@ -130,7 +130,7 @@ def reshape_of_transpose_copies(A):
     return np.sum(B**2) + np.sum(flat)
 
 
-@case(draw(4, seed=13), kinds="set_fancy")
+@case(draw(4, seed=13), kinds="set_fancy", generic=False)
 def fancy_read_is_a_copy(x):
     y = x * 1.0
     part = y[[0, 1]]
@@ -266,7 +266,7 @@ def zeros_like_of_integers(x):
     return np.sum(y * counts)
 
 
-@case(draw(3, seed=28), kinds="alias tuple")
+@case(draw(3, seed=28), kinds="alias tuple", generic=False)
 def unpacked_rows_are_views(x):
     M = np.outer(x, x)
     a, b, c = M

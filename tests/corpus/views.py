@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus import case, draw
 
 
-@case(draw(3, 3, seed=1), kinds="view_row")
+@case(draw(3, 3, seed=1), kinds="view_row", generic=False)
 def scaled_row_changes_matrix(A):
     B = A.copy()
     row = B[1]
@@ -44,7 +44,7 @@ def view_of_view(x):
     return np.sum(y * np.arange(6.0))
 
 
-@case(draw(4, seed=5), kinds="view_slice")
+@case(draw(4, seed=5), kinds="view_slice", generic=False)
 def view_sees_later_write(x):
     y = x.copy()
     tail = y[2:]
@@ -53,7 +53,7 @@ def view_sees_later_write(x):
     return np.sum(tail**2)
 
 
-@case(draw(2, 3, seed=6), kinds="view_transpose")
+@case(draw(2, 3, seed=6), kinds="view_transpose", generic=False)
 def transpose_is_a_view(A):
     B = A + 1.0
     T = B.T
@@ -62,7 +62,7 @@ def transpose_is_a_view(A):
     return np.sum(B**2)
 
 
-@case(draw(3, 3, seed=7), kinds="view_transpose")
+@case(draw(3, 3, seed=7), kinds="view_transpose", generic=False)
 def symmetrise_in_place(A):
     S = A.copy()
     S += S.T.copy()
@@ -97,7 +97,7 @@ def reshaped_then_written(A):
     return np.sum(B**2)
 
 
-@case(draw(4, seed=10), kinds="view_reshape")
+@case(draw(4, seed=10), kinds="view_reshape", generic=False)
 def newaxis_view(x):
     y = x**2
     col = y[:, None]
@@ -135,7 +135,7 @@ def rebinding_breaks_the_alias(x):
     return np.sum(a * b)
 
 
-@case(draw(3, seed=14), kinds="alias list")
+@case(draw(3, seed=14), kinds="alias list", generic=False)
 def alias_in_a_list(x):
     a = x * 1.0
     history = [a, a.copy()]
@@ -149,7 +149,7 @@ def double_in_place(v):
     return v
 
 
-@case(draw(3, seed=15), kinds="alias helper")
+@case(draw(3, seed=15), kinds="alias helper", generic=False)
 def alias_through_helper(x):
     y = x**2
     z = double_in_place(y[:2])
