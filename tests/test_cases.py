@@ -134,9 +134,9 @@ class TestCase:
         assert_gradient(case, gradient)
 
 
-@pytest.mark.parametrize("name", sorted(WITHOUT_A_RULE))
-def test_without_a_rule(name: str, function: Callable[[str], Any]):
-    case = CASES[name]
-    f = differentiable(case, function(name))
-    with pytest.raises(symback.MissingRuleError):
-        f.grad_fn(*[argument(a) for a in case["args"]])
+def test_without_a_rule(function: Callable[[str], Any]):
+    for name in sorted(WITHOUT_A_RULE):
+        case = CASES[name]
+        f = differentiable(case, function(name))
+        with pytest.raises(symback.MissingRuleError):
+            f.grad_fn(*[argument(a) for a in case["args"]])
