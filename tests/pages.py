@@ -4,7 +4,8 @@ A page's ```python blocks are one script, in order, as a reader would paste them
 a file: `docs/errors.md` is run as `errors.py`, and a block that opens with a comment
 like `# fit.py` begins a file of that name, alone with its names.  A block whose info
 string ends in `output` holds what the blocks before it printed, and a block that is
-marked ```python raises must raise: its output is the end of the traceback.
+marked ```python raises must raise: its output is the end of the traceback.  The
+terminal has 100 columns, and blank lines at the end do not count.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import os
 import re
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
+SECONDS = re.compile(r"^\d+\.\d+ s$", re.M)
+WIDTH = 100
 FILE_NAME = re.compile(r"# (?P<name>\w+\.py)\n")
 
 
@@ -86,6 +91,11 @@ class Script:
 
 def outputs(page: Path) -> Iterator[tuple[Block, str]]:
     """Run a page and give each output block with what was printed in its place."""
+    with mock.patch.dict(os.environ, COLUMNS=str(WIDTH)):
+        yield from _outputs(page)
+
+
+def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
     script = Script(page.stem.replace("-", "_").lower() + ".py")
     printed = ""
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -96,9 +106,18 @@ def outputs(page: Path) -> Iterator[tuple[Block, str]]:
                 script = Script(name["name"])
             printed += script.run(block)
         elif block.is_output:
-            yield block, printed
+            yield block, printed.rstrip() + "\n"
             printed = ""
     assert printed == "", f"{page.name} does not show what its last block prints"
+
+
+def timeless(text: str) -> str:
+    """Return the text without what differs from run to run: seconds on their own line.
+
+    >>> timeless("proved\\n0.25 s\\n")
+    'proved\\n... s\\n'
+    """
+    return SECONDS.sub("... s", text)
 
 
 def rewritten(page: Path) -> str:
