@@ -14,6 +14,7 @@ accumulating and masking are the transform's, never a rule's.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -132,37 +133,73 @@ def find(op: str) -> Rule | None:
     return REGISTRY.get(op)
 
 
+CALL = re.compile(r"([\w.]+)\((.*)\)")
+"""A call and its arguments."""
+
+FREE = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.(])(?!\s*=)")
+"""The free names of a pattern: neither functions, nor modules, nor keywords."""
+
+LITERALS = {"None": None, "True": True, "False": False, "0": 0, "1": 1, "-1": -1}
+"""The defaults that most parameters have, by their text."""
+
+
 def _parse(call: str) -> tuple[str, tuple[str, ...], tuple[Any, ...], tuple[str, ...]]:
-    """Split ``"np.sum(x, axis=None) -> out"`` into op, parameters, defaults, outputs."""
+    """Split ``"np.sum(x, axis=None) -> out"`` into op, parameters, defaults, outputs.
+
+    By hand, not by `ast`: there are many hundred rules, and every import reads them.
+    """
     text, _, outs = call.partition("->")
-    node = ast.parse(text.strip(), mode="eval").body
+    text = text.strip()
     names = tuple(n.strip() for n in outs.split(",")) if outs.strip() else ("out",)
     params: list[str] = []
     defaults: list[Any] = []
-    if isinstance(node, ast.Call):
-        op = ast.unparse(node.func)
-        for arg in node.args:
-            params.append(ast.unparse(arg))
-            defaults.append(() if isinstance(arg, ast.Starred) else REQUIRED)
-        for keyword in node.keywords:
-            params.append(str(keyword.arg))
-            defaults.append(ast.literal_eval(keyword.value))
-        if "." not in op and op not in ("setitem", "dim"):
-            op = f"builtins.{op}"
-    else:
-        if isinstance(node, ast.BinOp):
-            kind: Any = node.op
-            operands: list[ast.expr] = [node.left, node.right]
-        elif isinstance(node, ast.UnaryOp):
-            kind, operands = node.op, [node.operand]
-        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-            kind, operands = node.ops[0], [node.left, node.comparators[0]]
+    found = CALL.fullmatch(text)
+    if found is None:
+        op, params = _parse_operator(text)
+        return op, tuple(params), (REQUIRED,) * len(params), names
+    op, inner = found.groups()
+    for piece in _pieces(inner):
+        name, equals, default = piece.partition("=")
+        params.append(name)
+        if not equals:
+            defaults.append(() if name.startswith("*") else REQUIRED)
+        elif default in LITERALS:
+            defaults.append(LITERALS[default])
         else:
-            raise InternalError(f"a rule for `{call}` is not a call or an operator")
-        op = OPERATORS[type(kind).__name__]
-        params = [ast.unparse(operand) for operand in operands]
-        defaults = [REQUIRED] * len(params)
+            defaults.append(ast.literal_eval(default))
+    if "." not in op and op not in ("setitem", "dim"):
+        op = f"builtins.{op}"
     return op, tuple(params), tuple(defaults), names
+
+
+def _pieces(text: str) -> list[str]:
+    """Split arguments at their commas, not at those inside brackets.
+
+    >>> _pieces("a, axes=(0, 1), k=0")
+    ['a', 'axes=(0, 1)', 'k=0']
+    """
+    pieces: list[str] = []
+    for piece in text.split(","):
+        if pieces and pieces[-1].count("(") > pieces[-1].count(")"):
+            pieces[-1] += "," + piece
+        else:
+            pieces.append(piece.strip())
+    return [piece for piece in pieces if piece]
+
+
+def _parse_operator(text: str) -> tuple[str, list[str]]:
+    """Split ``"x + y"`` into the operation and its operands."""
+    node = ast.parse(text, mode="eval").body
+    if isinstance(node, ast.BinOp):
+        kind: Any = node.op
+        operands: list[ast.expr] = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp):
+        kind, operands = node.op, [node.operand]
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        kind, operands = node.ops[0], [node.left, node.comparators[0]]
+    else:
+        raise InternalError(f"a rule for `{text}` is not a call or an operator")
+    return OPERATORS[type(kind).__name__], [ast.unparse(o) for o in operands]
 
 
 def _make(
@@ -213,11 +250,8 @@ def closed(pattern: str, *texts: Text, pullback: bool = False, **fields: Any) ->
     The value is still computed as the user wrote it.  `pullback` says that the texts map
     ``out_bar``; otherwise they are partials.
     """
-    node = ast.parse(pattern, mode="eval").body
-    modules = {"np", "math"}
-    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    found = [n.id for n in sorted(names, key=lambda n: n.col_offset)]
-    params = tuple(dict.fromkeys(n for n in found if n not in modules))
+    found = FREE.findall(pattern)
+    params = tuple(dict.fromkeys(n for n in found if n not in LITERALS))
     texts = texts + (None,) * (len(params) - len(texts))
     kind = "pullback" if pullback else "elementwise"
     rule = Rule(
