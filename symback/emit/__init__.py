@@ -14,6 +14,7 @@ from .lines import Line, Lines
 from .liveness import Interference, coalesce
 from .names import name_everything
 from .statements import Builder
+from .walk import walk_what_is_read
 
 __all__ = ["emit"]
 
@@ -42,6 +43,7 @@ def emit(
         z = np.tanh(x) * 2
         return z
     """
+    graph = walk_what_is_read(graph)
     decided = plan(graph)
     builder = Builder(graph, decided, scalars)
     errstate = {k: builder.expressions.constant(v) for k, v in graph.errstate.items()}

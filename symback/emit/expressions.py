@@ -51,6 +51,8 @@ COMPARE: dict[str, Callable[[], ast.cmpop]] = {
     "is_not": ast.IsNot,
 }
 
+CONSTANTS = frozenset("math.pi math.e math.tau np.pi np.e np.euler_gamma".split())
+
 
 class Expressions:
     """Builds trees; `variable` gives the number of the variable that holds a value."""
@@ -124,6 +126,8 @@ class Expressions:
             return SPECIAL[op](self, node)
         if op.startswith("builtins."):
             return self.call(self.names.builtin(op[9:]), args, node.kwargs)
+        if op in CONSTANTS and not args:
+            return self.dotted(op)
         if "." in op:
             return self.call(self.dotted(op), args, node.kwargs)
         raise InternalError(f"there is no text for `{op}`")

@@ -8,10 +8,12 @@ line would grow too long.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..graph import EFFECTS, UNDEFINED, Arg, Block, Graph, Node, Value, leaves
 from ..passes.aliases import INPLACE, Aliases
+from .walk import packs
 
 __all__ = ["Plan", "boolean", "plan"]
 
@@ -27,7 +29,7 @@ class Plan:
 
     `nodes` has the definition of every value that a node defines; `uses` counts where
     values are used; `same` are values that are other values; `branches` are the ``if``
-    nodes that are expressions.
+    nodes that are expressions; `dead` are nodes that nothing which is printed needs.
     """
 
     inlined: set[Value] = field(default_factory=set)
@@ -35,6 +37,7 @@ class Plan:
     uses: Counter[Value] = field(default_factory=Counter)
     same: dict[Value, Arg] = field(default_factory=dict)
     branches: set[Node] = field(default_factory=set)
+    dead: set[Node] = field(default_factory=set)
 
     def resolve(self, arg: Arg) -> Arg:
         """Return what a value is when it is only another name for something."""
@@ -68,6 +71,7 @@ class _Planner:
         self.aliases = Aliases(graph)
         self.written: set[object] = set()
         self.width: dict[Value, int] = {}
+        self.packed = packs(graph)
         for node in graph.block.walk():
             self.written |= set().union(*map(self.aliases.sites, _written(node)))
             for out in node.outs:
@@ -75,15 +79,24 @@ class _Planner:
             if node.op == "stop_gradient":
                 self.plan.same[node.out] = node.args[0]
 
-    def block(self, block: Block, collected: int = 0) -> Counter[Value]:
+    def block(self, block: Block, collected: Sequence[int] = ()) -> Counter[Value]:
         """Decide for the values of a block and return how often it uses each value.
 
-        The last `collected` results are collected where they are defined, not at the
-        end.
+        The results at the places `collected` are collected where they are defined, not
+        at the end.
         """
         places: dict[Value, list[int]] = {}
         total: Counter[Value] = Counter()
-        for position, node in enumerate(block.nodes):
+        end = len(block.nodes)
+        for result in block.results:
+            for value in self._values(result):
+                places.setdefault(value, []).append(end)
+                total[value] += 1
+        for position in range(end - 1, -1, -1):
+            node = block.nodes[position]
+            if not any(out in total for out in node.outs) and not _acts(node):
+                self.plan.dead.add(node)
+                continue
             direct, nested = self._uses(node)
             for value, count in direct.items():
                 places.setdefault(value, []).extend([position] * count)
@@ -91,12 +104,7 @@ class _Planner:
                 # Twice: what a nested block uses is not moved into it.
                 places.setdefault(value, []).extend([position] * (count + 1))
             total += direct + nested
-        end = len(block.nodes)
-        items = block.results[len(block.results) - collected :]
-        for result in block.results:
-            for value in self._values(result):
-                places.setdefault(value, []).append(end)
-                total[value] += 1
+        items = [block.results[k] for k in collected]
         lone = {v for v in items if isinstance(v, Value)}
         self._choose(block, places, lone)
         self._shorten(block)
@@ -116,18 +124,35 @@ class _Planner:
         """Return how often a node's arguments and its nested blocks use each value."""
         if node.op == "stop_gradient":
             return Counter(), Counter()
-        direct = Counter(self._values((node.args, dict(node.kwargs))))
         nested: Counter[Value] = Counter()
         for block in node.blocks:
-            collected = 0
+            collected: list[int] = []
             if node.op in ("for", "while") and block is node.blocks[-1]:
-                collected = len(node.outs) - len(node.args[-1])
+                flags = 1 if node.kwargs.get("breaks") else 0
+                collected = [
+                    flags + k
+                    for k in range(len(node.args[-1]), len(node.outs))
+                    if node.outs[k] not in self.packed
+                ]
             nested += self.block(block, collected)
+        for block in node.blocks:
+            self.plan.uses.update({p: nested[p] for p in block.params})
+        args: Arg = (node.args, dict(node.kwargs))
+        if node.op == "for" and not self._is_counted(node, nested):
+            args = node.args[1:]
+        direct = Counter(self._values(args))
         if node.op == "if" and self._is_expression(node):
             self.plan.branches.add(node)
             if boolean(node):
                 nested -= Counter(self._values(node.args))
         return direct, nested
+
+    def _is_counted(self, node: Node, nested: Counter[Value]) -> bool:
+        """Return whether the text of a ``for`` mentions its range."""
+        index, *walked = node.blocks[0].params[: 1 + len(node.args[1])]
+        if not any(param in nested for param in walked):
+            return True
+        return index in nested and not node.kwargs.get("whole")
 
     def _is_expression(self, node: Node) -> bool:
         """Return whether an ``if`` node can be printed as ``a if c else b``."""
@@ -243,6 +268,11 @@ def _is_array(value: Arg) -> bool:
 
 def _written(node: Node) -> list[Value]:
     return [node.args[0]] if node.op in INPLACE else []
+
+
+def _acts(node: Node) -> bool:
+    """Return whether a node must stay though nobody uses what it makes."""
+    return not node.outs or _has_effect(node)
 
 
 def _has_effect(node: Node) -> bool:

@@ -136,7 +136,8 @@ def _split(text: str, depth: int, comma: str = "") -> list[str]:
         return [whole]
     for start, end in reversed(_brackets(text)):
         head, inner, tail = text[: start + 1], text[start + 1 : end], text[end:]
-        if not inner or len(pad) + len(head) > WIDTH or len(tail) > 24:
+        room = WIDTH if text.startswith("for ") else 24
+        if not inner or len(pad) + len(head) > WIDTH or len(tail) > room:
             continue
         return [pad + head, *_inside(inner, depth + 1, text, start), pad + tail + comma]
     prefix, wide, suffix = _statement_parts(text)

@@ -76,7 +76,7 @@ class Lines:
             case If():
                 yield from self._if(statement, depth)
             case For(targets, iter, body, span):
-                target = ", ".join(map(self.target, targets))
+                target = self._targets(targets)
                 head = f"for {target} in {print_expression(iter)}:"
                 yield Line(depth, head, span)
                 yield from self._body(body, depth)
@@ -91,6 +91,16 @@ class Lines:
                 yield Line(depth + 1, f"if {print_expression(_negated(test))}:", span)
                 yield Line(depth + 2, "break")
                 yield from self.lines(body, depth + 1)
+
+    def _targets(self, targets: list[int | list[int]]) -> str:
+        parts = [
+            ", ".join(map(self.target, t)) if isinstance(t, list) else self.target(t)
+            for t in targets
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        nested = zip(parts, targets, strict=True)
+        return ", ".join(f"({p})" if isinstance(t, list) else p for p, t in nested)
 
     def _body(self, body: list[Statement], depth: int) -> list[Line]:
         return self.lines(body, depth + 1) or [Line(depth + 1, "pass")]
@@ -197,8 +207,9 @@ class Lines:
                     self._read(value, bound)
                 case If(_, then, orelse):
                     bound = self._bind(then, bound) & self._bind(orelse, bound)
-                case For(targets, _, body):
-                    self._bind(body, bound | set(map(self.target, targets)))
+                case For(_, _, body):
+                    each = set(map(self.target, statement.numbers))
+                    self._bind(body, bound | each)
                 case While(head, _, body):
                     bound = self._bind(head, bound)
                     self._bind(body, bound)

@@ -79,14 +79,15 @@ class Interference:
             case If(test, then, orelse):
                 live = self._block(then, live) | self._block(orelse, live)
                 return live | self._used(test)
-            case For(targets, iter, body):
-                together = mask_of(targets)
+            case For(_, iter, body):
+                each = statement.numbers
+                together = mask_of(each)
                 self._after_loop.append(live)
                 head, before = live, None
                 while head != before:
                     before = head
                     entry = self._block(body, head)
-                    for number in targets:
+                    for number in each:
                         self._set(number, entry | together)
                     head |= entry & ~together
                 self._after_loop.pop()

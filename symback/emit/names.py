@@ -57,7 +57,13 @@ def name_everything(
     for number in map(classes.find, _order(statements, names)):
         if number in given:
             continue
-        base = classes.variables[number].name
+        variable = classes.variables[number]
+        base = variable.name
+        if base is None and variable.like is not None:
+            like = given.get(classes.find(variable.like))
+            if like is not None and fits(like, number):
+                give(like, number)
+                continue
         if base is None:
             counter += 1
             while f"t{counter}" in wanted | taken | set(parameters):
@@ -115,9 +121,9 @@ def _order(statements: Iterable[Statement], names: Names) -> Iterator[int]:
                 yield from _mentioned(test, names)
                 yield from _order(then, names)
                 yield from _order(orelse, names)
-            case For(targets, iter, body):
+            case For(_, iter, body):
                 yield from _mentioned(iter, names)
-                yield from targets
+                yield from statement.numbers
                 yield from _order(body, names)
             case While(head, test, body):
                 yield from _order(head, names)

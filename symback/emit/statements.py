@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..errors import Span
-from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value
+from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
 from ..passes.kinds import Kinds
 from .expressions import Expressions
 from .inline import Plan
@@ -25,6 +25,7 @@ from .tree import (
     While,
     mask_of,
 )
+from .walk import Pack, packs
 
 __all__ = ["Builder"]
 
@@ -38,6 +39,9 @@ class Builder:
 
     def __init__(self, graph: Graph, plan: Plan, scalars: str) -> None:
         self.graph = graph
+        self.packs = packs(graph)
+        self.items: dict[Value, Arg] = {}
+        self.likes: dict[int, Value] = {}
         self.plan = plan
         self.names = Names()
         self.kinds = Kinds(graph)
@@ -61,6 +65,8 @@ class Builder:
         result = self.graph.result
         span = self._span_of(result)
         self.statements.append(Return(self.expressions.arg(result), span))
+        for number, item in self.likes.items():
+            self.variables[number].like = self.numbers.get(item)
 
     def number(self, value: Value) -> int:
         """Return the number of the variable that holds a value."""
@@ -99,19 +105,25 @@ class Builder:
         """Return the statements of a nested block.
 
         Items to collect are appended to their lists (variable, item) as soon as they
-        exist, so that they need not outlive the next assignment.
+        exist, so that they need not outlive the next assignment; tuples of items at the
+        end, or at the beginning when they are of before the iteration.
         """
         body: list[Statement] = []
         waiting = [(number, self.plan.resolve(item)) for number, item in collected]
         made = {v for node in block.nodes for v in node.outs}
+        last = []
         for number, item in waiting:
-            if item not in made if isinstance(item, Value) else True:
+            if made.isdisjoint(leaves(item)):
                 self._append(number, item, None, body)
+            elif isinstance(item, tuple):
+                last.append((number, item))
         for node in block.nodes:
             self._node(node, body)
             for number, item in waiting:
                 if isinstance(item, Value) and item in node.outs:
                     self._append(number, item, node.span, body)
+        for number, item in last:
+            self._append(number, item, None, body)
         return body
 
     def _append(
@@ -125,6 +137,8 @@ class Builder:
         return self.plan.uses[value] > 0
 
     def _node(self, node: Node, body: list[Statement]) -> None:
+        if node in self.plan.dead:
+            return
         if node.outs and all(
             out in self.plan.inlined or out in self.plan.same for out in node.outs
         ):
@@ -246,16 +260,25 @@ class Builder:
         """Begin the lists that a loop collects in; return them with their items."""
         count = len(node.args[-1])
         results = node.blocks[-1].results[1 if node.kwargs.get("breaks") else 0 :]
-        found = []
+        found: list[tuple[int, Arg]] = []
         for out, item in zip(node.outs[count:], results[count:], strict=True):
             if not self._used(out):
                 continue
-            number = self.number(out)
-            variable = self.variables[number]
-            if variable.name is None:
-                base = getattr(self.plan.resolve(item), "name", None)
-                variable.name = f"{base}_saved" if base else "saved"
-                variable.rank = 1
+            self.items[out] = self.plan.resolve(item)
+            if out in self.numbers:
+                continue
+            if out in self.packs:
+                pack = self.packs[out]
+                number = self._new("saved", 1)
+                self.numbers.update(dict.fromkeys(pack.outs, number))
+                item = pack.items
+            else:
+                number = self.number(out)
+                variable = self.variables[number]
+                if variable.name is None:
+                    base = getattr(self.plan.resolve(item), "name", None)
+                    variable.name = f"{base}_saved" if base else "saved"
+                    variable.rank = 1
             body.append(Set([number], ast.List([], ast.Load())))
             found.append((number, item))
         return found
@@ -290,29 +313,46 @@ class Builder:
             bounds.pop()
             if not isinstance(start, Value) and start == 0:
                 bounds = [stop]
-        uses = self._block_uses(block)
         lists = [
             (param, items)
             for param, items in zip(walked, elements, strict=True)
-            if param in uses
+            if self._used(param)
         ]
         iters: list[ast.expr] = []
-        targets: list[int] = []
-        if index in uses or not lists:
+        targets: list[int | list[int]] = []
+        whole = bool(lists) and bool(node.kwargs.get("whole"))
+        if self._used(index) and whole:
+            self.numbers[index] = self._new(index.name or "ijk"[min(self.depth, 2)], 1)
+            targets.append(self.numbers[index])
+        elif self._used(index) or not lists:
             iters.append(self.expressions.call(builtin("range"), bounds, {}))
             name = index.name or "ijk"[min(self.depth, 2)]
-            if index not in uses:
+            if not self._used(index):
                 name = "_"
             number = self._new(name, 2 if index.name else 1)
             self.numbers[index] = number
             targets.append(number)
+        packed: dict[Pack, list[int]] = {}
         for param, items in lists:
-            iters.append(arg(items))
-            targets.append(self.number(param))
+            item = self.items.get(items)
+            if isinstance(item, Value):
+                self.likes[self.number(param)] = item
+            pack = self.packs.get(items)
+            if pack is None:
+                targets.append(self.number(param))
+                iters.append(arg(items))
+                continue
+            if pack not in packed:
+                packed[pack] = [self._new("_", 1) for _ in pack.outs]
+                targets.append(packed[pack])
+                iters.append(arg(items))
+            packed[pack][pack.outs.index(items)] = self.number(param)
         if reverse:
             iters = [ast.Call(builtin("reversed"), [i], []) for i in iters]
         walk = iters[0]
-        if len(iters) > 1:
+        if self._used(index) and whole:
+            walk = ast.Call(builtin("enumerate"), iters, [])
+        elif len(iters) > 1:
             walk = ast.Call(builtin("zip"), iters, [])
         carried = self._carry(node, body)
         collected = self._collected(node, body)
@@ -320,16 +360,6 @@ class Builder:
         inner = self._finish(node, carried, collected)
         self.depth -= 1
         body.append(For(targets, walk, inner, self._span(node)))
-
-    def _block_uses(self, block: Block) -> set[Value]:
-        """Return the parameters that a block uses."""
-        inner = Block((), block.nodes, block.results).free()
-        found: set[Value] = set()
-        for value in inner:
-            kept = self.plan.resolve(value)
-            if isinstance(kept, Value):
-                found.add(kept)
-        return found
 
     def _while(self, node: Node, body: list[Statement]) -> None:
         carried = self._carry(node, body)

@@ -41,6 +41,8 @@ class Variable:
 
     name: str | None
     rank: int
+    like: int | None = None
+    """The variable whose value it takes again: without a name, it takes that one's."""
 
 
 @dataclass
@@ -89,10 +91,20 @@ class If:
 
 @dataclass
 class For:
-    targets: list[int]
+    """``for a, (b, c) in iter``: inner lists are tuples to unpack."""
+
+    targets: list[int | list[int]]
     iter: ast.expr
     body: list[Statement]
     span: Span | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return all variables that an iteration sets."""
+        flat: list[int] = []
+        for target in self.targets:
+            flat += target if isinstance(target, list) else [target]
+        return flat
 
 
 @dataclass
