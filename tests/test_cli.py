@@ -200,12 +200,23 @@ class TestCompareAndCheck:
         )
 
     def test_output_of_the_user_is_no_part_of_json(self, run: Callable[..., Done]):
-        done = run("check", "tiny.py:clumsy", "--shape", "w=3", "--shape", "x=3")
-        assert (
-            done.status == 2
-        )  # `if` on a shape is known; `print` is not supported yet
-        data = json.loads(run("check", "tiny.py:opened", "--at", "w=1.0", "--json").out)
-        assert data["error"]["class"] == "UnsupportedSyntaxError"
+        shapes = ("--shape", "w=3", "--shape", "x=3")
+        done = run("check", "tiny.py:clumsy", *shapes, "--json")
+        assert json.loads(done.out)["ok"] is True
+        assert "a word from the user" in done.err
+
+    def test_an_error_is_json_too(self, run: Callable[..., Done]):
+        done = run("check", "tiny.py:opened", "--at", "w=1.0", "--json")
+        assert done.status == 2
+        error = json.loads(done.out)["error"]
+        assert error["class"] == "UnsupportedSyntaxError"
+        assert "open(" in error["message"]
+
+    def test_an_exception_of_the_user_names_its_line(self, run: Callable[..., Done]):
+        done = run("check", "tiny.py:clumsy", "--shape", "w=2", "--shape", "x=2")
+        assert done.status == 2
+        assert "the function raised ValueError: x must have three entries" in done.err
+        assert "tiny.py:" in done.err
 
 
 WRONG = {
