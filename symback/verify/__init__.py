@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .result import Comparison
     from .expressions import SymbolicGradient
+    from .result import Comparison
 
 __all__ = ["Comparison", "Generated", "SymbolicGradient", "compare", "symbolic"]
 

@@ -59,6 +59,9 @@ DIRECT_REGIONS = 2
 ROUNDING = 1e-13
 """Relative differences up to this may be constants that were rounded to float64."""
 
+STATEMENTS = ", statement by statement"
+"""Said of proofs whose derivative was taken definition by definition."""
+
 EXPAND_LIMIT = 600
 """Operations of a difference up to which its numerator is expanded."""
 
@@ -436,10 +439,7 @@ class _Work:
                     return direct_gradient(traced.loss, traced.inputs), ""
             except (TimedOut, SymbolicValueError, RecursionError):
                 self.clock.check()
-        return (
-            chain_gradient(traced.loss, traced.inputs),
-            ", statement by statement",
-        )
+        return chain_gradient(traced.loss, traced.inputs), STATEMENTS
 
     def make_rows(self, traced: Traced) -> None:
         for name in traced.names:
@@ -686,17 +686,36 @@ class _Work:
         pairs = [(region.symbolic[i], region.traced.gradient[i]) for i in open_rows]
         if not pairs or self.result.failure:
             return
-        found = prove(pairs, self.clock.share(10.0, 0.6))
-        for i, identity in zip(open_rows, found, strict=True):
-            if identity.proved and identity.trials == 0:
-                region.proofs[i] = "the same expression" + region.way
-            elif identity.proved:
-                error = max(identity.error, 1e-300)
-                region.proofs[i] = f"identity test, error < {error:.0e}" + region.way
+        self.identities(region, open_rows, pairs, region.way)
+        rest = [i for i in open_rows if not region.proofs[i]]
+        if rest and not region.way:
+            # Written out, SymPy has moved things around; definitions stay as they are.
+            from .expressions import chain_gradient
+
+            traced = region.traced
+            chain = chain_gradient(traced.loss, traced.inputs)
+            pairs_left = [(chain[i], traced.gradient[i]) for i in rest]
+            self.identities(region, rest, pairs_left, STATEMENTS)
         for i, (s, g) in zip(open_rows, pairs, strict=True):
             self.clock.check()
             if not region.proofs[i] and s.size + g.size <= EXPAND_LIMIT:
                 region.proofs[i] = _expanded(s, g, min(5.0, self.clock.left / 2))
+
+    def identities(
+        self,
+        region: Region,
+        which: list[int],
+        pairs: list[tuple[Concolic, Concolic]],
+        way: str,
+    ) -> None:
+        """Note which entries the identity test proves."""
+        found = prove(pairs, self.clock.share(10.0, 0.6))
+        for i, identity in zip(which, found, strict=True):
+            if identity.proved and identity.trials == 0:
+                region.proofs[i] = "the same expression" + way
+            elif identity.proved:
+                error = max(identity.error, 1e-300)
+                region.proofs[i] = f"identity test, error < {error:.0e}" + way
 
     # -------------------------------------------------- without symbols
 

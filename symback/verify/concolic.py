@@ -25,6 +25,7 @@ import numpy as np
 from .deadline import Clock
 from .elements import Element, Home, SymbolicValueError, decide
 from .reals import Reals
+from .sizes import Size
 
 __all__ = ["Concolic", "Condition", "Tape"]
 
@@ -448,6 +449,8 @@ def reachable(roots: Iterable[Concolic]) -> set[int]:
 def _plain(x: Any) -> Any:
     if isinstance(x, np.generic):
         return x.item()
+    if isinstance(x, Size):
+        return int(x)
     return int(x) if isinstance(x, bool) else x
 
 

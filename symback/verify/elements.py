@@ -16,6 +16,7 @@ import numpy as np
 
 from .deadline import Clock, TimedOut
 from .reals import Reals
+from .sizes import Size
 
 __all__ = ["Element", "Home", "Precise", "PreciseHome", "SymbolicValueError"]
 
@@ -63,7 +64,8 @@ class Home:
 
 def is_number(x: Any) -> bool:
     """Return whether x is a plain real number: Python's, NumPy's or a Fraction."""
-    return isinstance(x, (int, float, Fraction, np.integer, np.floating, np.bool_))
+    kinds = (int, float, Fraction, Size, np.integer, np.floating, np.bool_)
+    return isinstance(x, kinds)
 
 
 class Element:
@@ -366,6 +368,8 @@ class PreciseHome(Home):
     def lift(self, x: Any) -> Precise:
         if isinstance(x, np.generic):
             x = x.item()
+        if isinstance(x, Size):
+            x = int(x)
         return Precise(self, self.reals.number(x))
 
     def constant(self, name: str) -> Precise:

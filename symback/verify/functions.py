@@ -34,6 +34,12 @@ def home() -> Home:
         raise SymbolicValueError("no symbolic run is going on") from None
 
 
+def is_exact() -> bool:
+    """Return whether a run goes on whose constants are exact."""
+    current = _HOME.get(None)
+    return current is not None and current.exact
+
+
 @contextmanager
 def use_home(current: Home) -> Iterator[None]:
     """Make elements of this home within the block."""

@@ -17,10 +17,10 @@ from . import complexes, linear
 from . import functions as fn
 from .elements import Element, SymbolicValueError
 from .functions import TABLE, element, home
+from .sizes import Size, counted
 from .standin import (
     OVERRIDES,
     SCALAR_FUNCTIONS,
-    Size,
     SymArray,
     apply_ufunc,
     as_array,
@@ -584,7 +584,7 @@ def array_equal(a: Any, b: Any, **options: Any) -> bool:
 
 @implements(np.shape)
 def shape(x: Any) -> Any:
-    return () if isinstance(x, Element) else tuple(map(Size, np.shape(plain(x))))
+    return () if isinstance(x, Element) else tuple(map(counted, np.shape(plain(x))))
 
 
 @implements(np.ndim)
@@ -595,7 +595,7 @@ def ndim(x: Any) -> int:
 @implements(np.size)
 def size(x: Any, axis: int | None = None) -> int:
     dims = shape(x)
-    return Size(math.prod(dims)) if axis is None else dims[axis]
+    return counted(math.prod(dims)) if axis is None else dims[axis]
 
 
 OVERRIDES[np.isscalar] = lambda x: isinstance(x, Element) or np.isscalar(x)

@@ -12,8 +12,6 @@ from ..errors import NotDifferentiableError
 from .comparison import bind
 from .concolic import Tape
 from .deadline import Clock
-from .program import CannotRunError, Programs, is_integral, is_symbolic
-from .structure import index_name, leaves, rebuild
 from .expressions import (
     SymbolicGradient,
     chain_gradient,
@@ -22,6 +20,8 @@ from .expressions import (
     symbol,
     to_sympy,
 )
+from .program import CannotRunError, Programs, is_integral, is_symbolic
+from .structure import index_name, leaves, rebuild
 
 __all__ = ["gradient_of"]
 

@@ -27,11 +27,11 @@ import numpy as np
 
 from .elements import Element
 from .functions import home
+from .sizes import length
 from .standin import (
     FLOAT_TYPES,
     StandInFloat,
     as_array,
-    length,
     module,
     stand_in,
     using,

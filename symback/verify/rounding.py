@@ -22,6 +22,9 @@ __all__ = ["constants_of", "rounds_constants"]
 SIMPLE = 2**20
 """Floats with a denominator up to this are taken for exact: 0.5, 0.375, 3.0."""
 
+USUAL = {0.0, 1.0, 2.0, 0.5, 3.0, 4.0}
+"""What derivatives bring with them, whatever the function's constants."""
+
 
 def constants_of(code: CodeType) -> set[float]:
     """Return the floats in a function's code, nested functions included."""
@@ -47,9 +50,12 @@ def rounds_constants(source: str, known: set[float]) -> bool:
         for node in ast.walk(tree)
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name)
     }
+    inexact = any(not _simple(x) for x in known)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, float):
-            if node.value not in known and not _simple(node.value):
+            new = node.value not in known and node.value not in USUAL
+            # 10.0 is new and simple, but may be what 1 / 0.1 was rounded to.
+            if new and (inexact or not _simple(node.value)):
                 return True
         elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
             if all(_plain(side, counters) for side in (node.left, node.right)):

@@ -27,6 +27,7 @@ import numpy as np
 from .elements import Element, Home, SymbolicValueError
 from .functions import BOOLEAN, COMPARISONS, TABLE, element, home, use_home
 from .record import is_recording, recorded
+from .sizes import Size, counted
 
 __all__ = [
     "SymArray",
@@ -70,60 +71,12 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
 # ---------------------------------------------------------------- arrays
 
 
-class Size(int):
-    """A number of entries, whose quotients are exact: 1.0 / x.size is a third."""
-
-    def __truediv__(self, other: Any) -> Any:
-        return _quotient(int(self), other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _quotient(other, int(self))
-
-    def __mul__(self, other: Any) -> Any:
-        product = int.__mul__(self, other)
-        return product if product is NotImplemented else Size(product)
-
-    __rmul__ = __mul__
-
-    def __add__(self, other: Any) -> Any:
-        total = int.__add__(self, other)
-        return total if total is NotImplemented else Size(total)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        rest = int.__sub__(self, other)
-        return rest if rest is NotImplemented else Size(rest)
-
-    def __pow__(self, other: Any, modulus: Any = None) -> Any:
-        if type(other) is int and other >= 0:
-            return Size(int(self) ** other)
-        return home().lift(int(self)) ** other
-
-    def __reduce__(self) -> Any:
-        return int, (int(self),)
-
-
-def _quotient(a: Any, b: Any) -> Any:
-    if not all(isinstance(i, (int, float, np.number)) for i in (a, b)):
-        return NotImplemented
-    current = home()
-    if not current.exact or not b:
-        return float(a) / float(b)
-    return current.lift(a) / current.lift(b)
-
-
-def length(x: Any) -> Any:
-    """Return `len(x)`; that of arrays and lists is a `Size`."""
-    return Size(len(x)) if isinstance(x, (np.ndarray, list)) else len(x)
-
-
 class SymArray(np.ndarray[Any, Any]):
     """An object array of elements that says its dtype is float64."""
 
     @property
     def shape(self) -> Any:
-        return tuple(map(Size, _REAL_SHAPE(self)))
+        return tuple(map(counted, _REAL_SHAPE(self)))
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -131,7 +84,7 @@ class SymArray(np.ndarray[Any, Any]):
 
     @property
     def size(self) -> Any:
-        return Size(math.prod(_REAL_SHAPE(self)))
+        return counted(math.prod(_REAL_SHAPE(self)))
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
@@ -368,6 +321,7 @@ def _apply_ufunc(
     current: Home, ufunc: Any, method: str, inputs: Sequence[Any], kw: dict[str, Any]
 ) -> Any:
     name = ufunc.__name__
+    inputs = [int(i) if isinstance(i, Size) else i for i in inputs]
     kw = {k: v for k, v in kw.items() if k not in ("casting", "order", "subok")}
     if method == "at":
         return _at(ufunc, *inputs)
