@@ -107,7 +107,7 @@ elementwise(
     "y / (out + (out == 0))",
     kink="x == 0 and y == 0: 0",
 )
-elementwise("np.copysign(x, y)", "np.sign(x) * np.sign(out)", None, kink="x == 0: 0")
+elementwise("np.copysign(x, y)", "np.sign(x) * np.sign(out)", "0.0", kink="x == 0: 0")
 elementwise("np.ldexp(x, n)", "2.0**n")
 elementwise(
     "np.nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", "np.isfinite(x)"

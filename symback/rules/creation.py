@@ -65,7 +65,7 @@ pullback(
 pullback(
     "np.arange(start, stop=None, step=1, dtype=None)",
     arange_start,
-    None,
+    "0.0",
     "np.sum(out_bar * np.arange(len(out_bar)))",
 )
 zero(

@@ -143,20 +143,32 @@ def cast_back(x_bar: Array, x: Array, dtype: Any) -> Array:
 
 def part(x: Array, axis: Any, start: Any, stop: Any) -> Array:
     """Return ``x[start:stop]`` along an axis."""
-    if not is_constant(axis):
-        return np.moveaxis(np.moveaxis(x, axis, 0)[start:stop], 0, axis)
-    if axis >= 0:
-        return x[(slice(None),) * axis + (slice(start, stop),)]
-    return x[(..., slice(start, stop)) + (slice(None),) * (-axis - 1)]
+    if is_constant(axis):
+        if axis == 0:
+            return x[start:stop]
+        if axis == 1:
+            return x[:, start:stop]
+        if axis == 2:
+            return x[:, :, start:stop]
+        if axis == -1:
+            return x[..., start:stop]
+        if axis == -2:
+            return x[..., start:stop, :]
+    return np.moveaxis(np.moveaxis(x, axis, 0)[start:stop], 0, axis)
 
 
 def item(x: Array, axis: Any, k: Any) -> Array:
     """Return ``x[k]`` along an axis."""
-    if not is_constant(axis):
-        return np.moveaxis(x, axis, 0)[k]
-    if axis >= 0:
-        return x[(slice(None),) * axis + (k,)]
-    return x[(..., k) + (slice(None),) * (-axis - 1)]
+    if is_constant(axis):
+        if axis == 0:
+            return x[k]
+        if axis == 1:
+            return x[:, k]
+        if axis == -1:
+            return x[..., k]
+        if axis == -2:
+            return x[..., k, :]
+    return np.moveaxis(x, axis, 0)[k]
 
 
 def safe(out: Array) -> Array:

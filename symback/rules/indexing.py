@@ -106,21 +106,23 @@ def quantile_weights(q: Any, size: Any) -> tuple[Any, Any, Any]:
     return low, min(low + 1, size - 1), place - low
 
 
+def quantile_share(out_bar: Array, rank: Array, q: Any, size: Any) -> Array:
+    """Give the two neighbours of a quantile their weights."""
+    low, high, weight = quantile_weights(q, size)
+    down = np.where(rank == low, (1 - weight) * out_bar, 0.0)
+    return down + np.where(rank == high, weight * out_bar, 0.0)
+
+
 def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> Array:
     """Pass to the two neighbours of a quantile by their weights."""
     size = np.size(a) if axis is None else np.shape(a)[axis]
     rank = ranks(a, axis)
-    if np.ndim(q) == 0:
-        low, high, weight = quantile_weights(q, size)
-        g = unreduce(out_bar, axis, keepdims)
-        down = np.where(rank == low, (1 - weight) * g, 0.0)
-        return down + np.where(rank == high, weight * g, 0.0)
+    if not isinstance(q, (list, tuple)) and np.ndim(q) == 0:
+        return quantile_share(unreduce(out_bar, axis, keepdims), rank, q, size)
     total = np.zeros_like(a)
     for k in range(len(q)):
-        low, high, weight = quantile_weights(q[k], size)
         g = unreduce(out_bar[k], axis, keepdims)
-        total = total + np.where(rank == low, (1 - weight) * g, 0.0)
-        total = total + np.where(rank == high, weight * g, 0.0)
+        total = total + quantile_share(g, rank, q[k], size)
     return total
 
 
@@ -303,13 +305,14 @@ def bincount_weights(out_bar: Array, x: Any, weights: Array) -> Array:
     return runtime.unbroadcast(np.take(out_bar, x), weights)
 
 
-def histogram_weights(out_bar: Array, a: Array, edges: Array, weights: Array) -> Array:
+def histogram_weights(hist_bar: Array, edges: Array, a: Array) -> Array:
     """Read the cotangent of the bin in which each entry fell; 0 outside the bins."""
-    last = len(edges) - 1
-    place = np.searchsorted(edges, a, side="right") - 1
-    place = np.where(a == edges[last], last - 1, place)
-    inside = (place >= 0) & (place < last)
-    return np.where(inside, np.take(out_bar, np.clip(place, 0, last - 1)), 0.0)
+    bins = len(edges) - 1
+    place: Array = np.searchsorted(edges, a, side="right") - 1
+    # The last bin holds its right edge too.
+    place = np.where(a == edges[bins], bins - 1, place)
+    inside = (place >= 0) & (place < bins)
+    return np.where(inside, np.take(hist_bar, np.clip(place, 0, bins - 1)), 0.0)
 
 
 pullback("np.take(a, indices, axis=None, out_=None, mode='raise')", take_of)
@@ -358,6 +361,10 @@ pullback("np.interp(x, xp, fp)", interp_x, interp_xp, interp_fp)
 pullback("np.convolve(a, v, mode='full')", convolve_a, convolve_v)
 pullback("np.correlate(a, v, mode='valid')", correlate_a, correlate_v)
 pullback("np.bincount(x, weights=None, minlength=0)", None, bincount_weights)
+pullback(
+    "np.histogram(a, bins=10, range=None, density_=None, weights=None) -> hist, edges",
+    *(None, None, None, None, histogram_weights),
+)
 pullback("np.unwrap(p, discont=None, axis=-1)", "out_bar")
 
 zero(

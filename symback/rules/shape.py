@@ -174,7 +174,7 @@ def tile_of(out_bar: Array, A: Array, reps: Any) -> Array:
     sizes = (1,) * (len(counts) - np.ndim(A)) + np.shape(A)
     counts = (1,) * (np.ndim(A) - len(counts)) + counts
     pairs = [n for pair in zip(counts, sizes, strict=True) for n in pair]
-    copies = np.reshape(out_bar, pairs)
+    copies = np.reshape(out_bar, tuple(pairs))
     total = np.sum(copies, axis=tuple(range(0, len(pairs), 2)))
     return np.reshape(total, np.shape(A))
 

@@ -557,6 +557,12 @@ CALLS |= {
         call(np.array([0, 2, 2]), V),
         call(np.array([0, 2, 2]), weights=V, minlength=5),
     ],
+    "np.histogram": [
+        call(S, bins=3, weights=S**2, skip=("a",), pick=(0,)),
+        call(
+            S, np.array([-0.5, 0.0, S.max()]), weights=S, skip=("a", "bins"), pick=(0,)
+        ),
+    ],
     "np.unwrap": [call(10.0 * V)],
 }
 
