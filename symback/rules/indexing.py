@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .helpers import known_rank, positions, unreduce
+from .helpers import is_constant, known_rank, positions, unreduce
 from .registry import pullback, zero
 
 Array = Any
@@ -117,7 +117,7 @@ def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> A
     """Pass to the two neighbours of a quantile by their weights."""
     size = np.size(a) if axis is None else np.shape(a)[axis]
     rank = ranks(a, axis)
-    if not isinstance(q, (list, tuple)) and np.ndim(q) == 0:
+    if not isinstance(q, (list, tuple)) and (is_constant(q) or np.ndim(q) == 0):
         return quantile_share(unreduce(out_bar, axis, keepdims), rank, q, size)
     total = np.zeros_like(a)
     for k in range(len(q)):

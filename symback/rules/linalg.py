@@ -243,6 +243,8 @@ def norm_of(
         return euclidean(out_bar, out, x, axis, keepdims)
     if isinstance(axis, tuple) and len(axis) == 2:
         return matrix_norm(out_bar, out, x, ord, axis, keepdims)
+    if axis is None and isinstance(ord, str):
+        return matrix_norm(out_bar, out, x, ord, (0, 1), keepdims)
     if axis is None:
         if np.ndim(x) == 2:
             return matrix_norm(out_bar, out, x, ord, (0, 1), keepdims)
