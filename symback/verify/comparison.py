@@ -147,6 +147,8 @@ class _Work:
         self.kinks_only: set[str] = set()
         self.reason = ""
         self.tracing = 0.0
+        self.current: dict[str, Any] | None = None
+        self.refuting: dict[str, Any] | None = None
 
     # -------------------------------------------------- the order of things
 
@@ -334,6 +336,7 @@ class _Work:
     def point(self, values: dict[str, Any], own: bool) -> bool:
         """Compare at one point; False where the function is not defined there."""
         self.clock.check()
+        self.current = values
         numbers = self.numbers(values)
         if not own:
             for region in self.regions:
@@ -545,6 +548,8 @@ class _Work:
         if off is None:
             row.how = f"the generated source gives {float(got)} at point {self.tried}"
         row.point, row.expected, row.got = dict(numbers), float(expected), float(got)
+        if self.refuting is None:
+            self.refuting = self.current
 
     # -------------------------------------------------- kinks and singular points
 
@@ -630,6 +635,7 @@ class _Work:
 
     def forget(self) -> None:
         self.regions, self.rows, self.checked, self.small = [], {}, {}, {}
+        self.refuting = None
         self.tried = 0
 
     # -------------------------------------------------- the other witness

@@ -1,18 +1,385 @@
-"""Which operation's local derivative is wrong."""
+"""Which operation's local derivative is wrong.
+
+The user's function is run once more with every operation recorded; SymPy's derivatives
+of its definitions give what each operation must pass back to each of its arguments (an
+edge).  Then the generated source is run with one value at a time replaced by what some
+edge must pass back.  The first replacement that makes the whole gradient right names the
+edge: it was computed wrongly there, and everything after it is right.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import linecache
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import Generated
+from .concolic import Concolic, Tape
+from .deadline import Clock
+from .expressions import adjoints, partials
+from .points import same_point
+from .probes import Probed, Reading
+from .record import Event, recording
 from .result import Culprit
+from .structure import entries
 
 if TYPE_CHECKING:
     from .comparison import _Work
 
 __all__ = ["find"]
 
+SECONDS = 6.0
+"""Spent on the search at most."""
+
+SAME = 1e-7
+"""Relative difference of float64 numbers that mean the same."""
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What an operation passes back to one argument.
+
+    part : its contribution; total : the derivative of the loss by the argument, of all
+        paths; reach : which entries of the gradient lie behind the argument, as bits.
+    """
+
+    event: Event
+    number: int
+    position: int
+    part: Array
+    total: Array
+    reach: int
+
+
+class _Truth:
+    """All edges of the user's function at one point."""
+
+    def __init__(self, work: _Work, values: dict[str, Any]) -> None:
+        tape = Tape(40, clock=work.clock)
+        with recording(tape) as recorder:
+            traced = work.programs.trace(tape, values, gradient=False)
+        self.tape = tape
+        self.names = traced.names
+        found = adjoints(traced.loss)
+        self.adjoint = {i: float(n.value) for i, n in found.items()}
+        self.gradient = {
+            n: self.adjoint.get(i.index, 0.0)
+            for n, i in zip(traced.names, traced.inputs, strict=True)
+        }
+        self.bits = {i.index: 1 << k for k, i in enumerate(traced.inputs)}
+        self.reach: dict[int, int] = {}
+        self.slopes: dict[int, list[float]] = {}
+        self.edges = [
+            edge
+            for number, event in enumerate(recorder.events)
+            for edge in self.edges_of(event, number)
+        ]
+
+    def edges_of(self, event: Event, number: int) -> Iterator[Edge]:
+        outputs = [n for n in event.output.reshape(-1) if isinstance(n, Concolic)]
+        if not any(n.index in self.adjoint for n in outputs):
+            return
+        stops = {
+            n.index
+            for a in event.inputs
+            for n in a.reshape(-1)
+            if isinstance(n, Concolic)
+        }
+        passed = self.passed_back(outputs, stops)
+        for position, a in enumerate(event.inputs):
+            nodes = a.reshape(-1)
+            if not any(isinstance(n, Concolic) and n.active for n in nodes):
+                continue
+            part = np.array([passed.get(_index(n), 0.0) for n in nodes])
+            total = np.array([self.adjoint.get(_index(n), 0.0) for n in nodes])
+            reach = 0
+            for n, p in zip(nodes, part, strict=True):
+                if isinstance(n, Concolic) and p:
+                    reach |= self.behind(n)
+            yield Edge(
+                event,
+                number,
+                position,
+                part.reshape(a.shape),
+                total.reshape(a.shape),
+                reach,
+            )
+
+    def passed_back(self, outputs: list[Concolic], stops: set[int]) -> dict[int, float]:
+        """Return what flows from an operation's outputs to its inputs."""
+        bar: dict[int, float] = {}
+        pending = {n.index: n for n in outputs}
+        for n in outputs:
+            bar[n.index] = self.adjoint.get(n.index, 0.0)
+        reached: dict[int, float] = {}
+        while pending:
+            index = max(pending)
+            node = pending.pop(index)
+            for argument, slope in zip(node.args, self.slopes_of(node), strict=True):
+                if not argument.active:
+                    continue
+                flow = bar[index] * slope
+                if argument.index in stops:
+                    reached[argument.index] = reached.get(argument.index, 0.0) + flow
+                else:
+                    bar[argument.index] = bar.get(argument.index, 0.0) + flow
+                    pending[argument.index] = argument
+        return reached
+
+    def slopes_of(self, node: Concolic) -> list[float]:
+        found = self.slopes.get(node.index)
+        if found is None:
+            found = [float(p.value) for p in partials(node)] if node.args else []
+            self.slopes[node.index] = found
+        return found
+
+    def behind(self, node: Concolic) -> int:
+        """Return the inputs that a node is made of, as bits."""
+        stack = [node]
+        while stack:
+            n = stack[-1]
+            if n.index in self.reach:
+                stack.pop()
+                continue
+            open_args = [a for a in n.args if a.active and a.index not in self.reach]
+            if open_args:
+                stack.extend(open_args)
+                continue
+            bits = self.bits.get(n.index, 0)
+            for a in n.args:
+                bits |= self.reach.get(a.index, 0) if a.active else 0
+            self.reach[n.index] = bits
+            stack.pop()
+        return self.reach[node.index]
+
+
+def _index(node: Any) -> int:
+    return node.index if isinstance(node, Concolic) else -1
+
+
+@dataclass(frozen=True)
+class Success:
+    """A replacement that makes the gradient right."""
+
+    order: int
+    probe: int
+    edge: Edge
+    kind: str
+
+
+class _Search:
+    """Tries replacements in the generated source, in the order in which it computes."""
+
+    def __init__(self, work: _Work, truth: _Truth, values: dict[str, Any]) -> None:
+        self.work = work
+        self.truth = truth
+        self.clock = Clock(min(SECONDS, work.clock.left))
+        self.values = values
+        loaded = work.programs.generated
+        self.probed = Probed(loaded.source, loaded.name)
+        self.captured = {
+            k: work.programs.replaced.get(id(v), v) for k, v in loaded.captured.items()
+        }
+        self.scale = max(map(abs, truth.gradient.values()), default=1.0) or 1.0
+        gradient = self.run({})
+        self.readings: list[Reading] = list(self.probed.readings)
+        self.wrong = 0
+        for k, name in enumerate(truth.names):
+            if not self.same(gradient.get(name), truth.gradient[name]):
+                self.wrong |= 1 << k
+
+    def run(self, put: dict[int, list[Any]]) -> dict[str, float]:
+        args, kwargs = self.work.call_with(same_point(self.values))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = self.probed.run(args, {**kwargs, **self.captured}, put)
+        programs = self.work.programs
+        parts = (found,) if programs.single else found
+        return {
+            n: float(x)
+            for p, part in zip(programs.wrt, parts, strict=True)
+            for n, x in entries(part, p)
+        }
+
+    def same(self, a: float | None, b: float) -> bool:
+        return a is not None and abs(a - b) <= SAME * max(abs(b), 1e-3 * self.scale)
+
+    def right(self, put: dict[int, list[Any]]) -> bool:
+        try:
+            gradient = self.run(put)
+        except Exception:
+            return False
+        truth = self.truth.gradient
+        return all(self.same(gradient.get(n), truth[n]) for n in truth)
+
+    def by_probe(self) -> dict[int, list[Reading]]:
+        """Return the readings of each probe, probes in the order of their first."""
+        found: dict[int, list[Reading]] = {}
+        for r in self.readings:
+            found.setdefault(r.probe, []).append(r)
+        return found
+
+    def successes(self) -> list[Success]:
+        found: list[Success] = []
+        edges = [e for e in self.truth.edges if e.reach & self.wrong]
+        sites: dict[Any, list[Edge]] = {}
+        for e in edges:
+            sites.setdefault((e.event.op, e.event.line, e.position), []).append(e)
+        for order, (probe, readings) in enumerate(self.by_probe().items()):
+            if found and order > found[0].order + 12:
+                break
+            for kind, edge, put in self.replacements(readings, edges, sites):
+                if self.clock.over:
+                    return found
+                if self.right({probe: put}):
+                    found.append(Success(order, probe, edge, kind))
+        return found
+
+    def replacements(
+        self,
+        readings: list[Reading],
+        edges: list[Edge],
+        sites: dict[Any, list[Edge]],
+    ) -> Iterator[tuple[str, Edge, list[Any]]]:
+        """Yield what could stand in place of the readings of one probe."""
+        first = readings[0].value
+        if len(readings) == 1:
+            for edge in edges:
+                for kind, value in (("part", edge.part), ("total", edge.total)):
+                    new = _fitted(value, first)
+                    if new is not None and not _close(new, first):
+                        yield kind, edge, [new]
+            return
+        for group in sites.values():
+            if len(group) != len(readings):
+                continue
+            for kind in ("part", "total"):
+                values = [getattr(e, kind) for e in group]
+                for ordered in (values[::-1], values):
+                    news = [
+                        _fitted(v, r.value)
+                        for v, r in zip(ordered, readings, strict=True)
+                    ]
+                    if any(n is None for n in news):
+                        continue
+                    if not all(
+                        _close(n, r.value) for n, r in zip(news, readings, strict=True)
+                    ):
+                        yield kind, group[-1], news
+
+    def seen(self, edge: Edge) -> bool:
+        """Return whether the source computes an edge's part somewhere already."""
+        return any(
+            r.value.shape == edge.part.shape and _close(edge.part, r.value)
+            for r in self.readings
+        )
+
+
+def _fitted(value: Array, like: Any) -> Any:
+    """Return a value in the shape of a reading; None where that makes no sense."""
+    if value.shape == like.shape:
+        return value
+    if like.shape == () and value.size and np.all(value == value.reshape(-1)[0]):
+        return value.reshape(-1)[0]
+    if value.size == like.size:
+        return value.reshape(like.shape)
+    return None
+
+
+def _close(a: Any, b: Any) -> bool:
+    size = float(np.max(np.abs(b), initial=0.0)) or 1.0
+    return bool(np.all(np.abs(np.asarray(a) - b) <= 1e-9 * size))
+
 
 def find(work: _Work, generated: Generated) -> Culprit | None:
-    """Return the culprit of a refuted comparison, or None."""
+    """Return the culprit of a refuted comparison, or None where it was not found."""
+    values = work.refuting
+    if values is None or work.result.failure:
+        return None
+    truth = _Truth(work, values)
+    try:
+        search = _Search(work, truth, values)
+    except (SyntaxError, ValueError, TypeError, IndexError, KeyError, NameError):
+        return None
+    if not search.wrong:
+        return None
+    found = search.successes()
+    if found:
+        return _named(search, _best(search, found))
+    return _guessed(search)
+
+
+def _best(search: _Search, found: list[Success]) -> Success:
+    probed = search.probed
+
+    def rank(s: Success) -> tuple[Any, ...]:
+        line = probed.places.get(probed.lines[s.probe])
+        return (
+            line is not None and line != s.edge.event.line,
+            s.edge.reach != search.wrong,
+            s.order,
+            s.kind == "total",
+            search.seen(s.edge),
+            -s.edge.number,
+        )
+
+    return min(found, key=rank)
+
+
+def _named(search: _Search, best: Success) -> Culprit:
+    probed = search.probed
+    line = probed.lines[best.probe]
+    edge, why = best.edge, ""
+    if best.kind == "total":
+        edge, why = _missing(search, best)
+    return _culprit(edge, probed.source[line - 1].strip(), line, why)
+
+
+def _missing(search: _Search, best: Success) -> tuple[Edge, str]:
+    """Return the edge whose part lacks in a sum, if one does."""
+    total = best.edge.total
+    value = next(r.value for r in search.readings if r.probe == best.probe)
+    fitted = _fitted(total, value)
+    lacking = None if fitted is None else fitted - value
+    for edge in reversed(search.truth.edges):
+        if lacking is None:
+            break
+        part = _fitted(edge.part, np.asarray(lacking))
+        if part is not None and np.any(part) and _close(part, lacking):
+            return edge, "its contribution is missing"
+    return best.edge, "a contribution is missing or counted twice"
+
+
+def _guessed(search: _Search) -> Culprit | None:
+    """Name the last operation whose part is nowhere, behind which all is wrong."""
+    for exact in (True, False):
+        for edge in reversed(search.truth.edges):
+            fits = edge.reach == search.wrong if exact else edge.reach & search.wrong
+            if fits and np.any(edge.part) and not search.seen(edge):
+                return _culprit(edge, "", 0, "the most likely of several")
     return None
+
+
+def _culprit(edge: Edge, emitted: str, emitted_line: int, why: str) -> Culprit:
+    event = edge.event
+    nodes = [n for n in event.inputs[edge.position].reshape(-1)]
+    names = [n.payload for n in nodes if isinstance(n, Concolic) and n.op == "input"]
+    argument = names[0].partition("[")[0] if names else ""
+    if not argument and len(event.inputs) > 1:
+        argument = f"argument {edge.position + 1}"
+    return Culprit(
+        op=event.op,
+        file=event.file,
+        line=event.line,
+        code=linecache.getline(event.file, event.line).strip(),
+        argument=argument,
+        emitted=emitted.partition("  #")[0].rstrip(),
+        emitted_line=emitted_line,
+        why=why,
+    )
