@@ -354,13 +354,13 @@ class _Program:
         self.nodes.append(Node("if", (test,), {}, (result,), blocks))
         self.pool["f"].append(result)
 
-    def carried(self, inner: _Program) -> list[str]:
-        """Return the names that a loop carries: as many as are safe, now and then all."""
+    def carried(self) -> list[str]:
+        """Return the names that a loop carries."""
         return [n for n in self.variables if self.pick.random() < 0.6]
 
     def loop(self, depth: int) -> None:
         """Write a loop over a range or a list, and sometimes its reversal."""
-        names = self.carried(self)
+        names = self.carried()
         inner = self.inner()
         index = self.value("i", self.pick.choice([None, "i", "t"]))
         params, inits = [], []
@@ -476,7 +476,7 @@ class _Program:
 
     def repeat(self, depth: int) -> None:
         """Write a ``while`` that counts, with whatever else its condition asks."""
-        names = self.carried(self)
+        names = self.carried()
         inner, test = self.inner(), self.inner()
         outer = (inner, test)
         params: tuple[list[Value], list[Value]] = ([], [])

@@ -310,6 +310,16 @@ def _same(self: Expressions, node: Node) -> ast.expr:
     return self.arg(node.args[0])
 
 
+def _cast(self: Expressions, node: Node) -> ast.expr:
+    function = ast.Attribute(self.arg(node.args[0]), "astype", ast.Load())
+    return ast.Call(function, [self.arg(node.args[1])], [])
+
+
+def _of_array(self: Expressions, node: Node) -> ast.expr:
+    function = ast.Attribute(self.arg(node.args[0]), node.op, ast.Load())
+    return ast.Call(function, [], [])
+
+
 SPECIAL: dict[str, Callable[[Expressions, Node], ast.expr]] = {
     "dim": _dim,
     "shape": _shape,
@@ -322,6 +332,9 @@ SPECIAL: dict[str, Callable[[Expressions, Node], ast.expr]] = {
     "attr": _attr,
     "fstring": _fstring,
     "stop_gradient": _same,
+    "astype": _cast,
+    "item": _of_array,
+    "tolist": _of_array,
 }
 
 

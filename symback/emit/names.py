@@ -186,11 +186,9 @@ def _imports(
             lines.append(f"import {key}")
     if "np|math" in outer:
         spelled["np|math"] = spelled["np" if "np" in spelled else "math"]
-    plain = sorted(line for line in lines if line in ("import math", "import builtins"))
+    plain = [line for line in lines if line.split()[1] in ("builtins", "math", "cmath")]
     others = [line for line in lines if line not in plain]
-    if plain and others:
-        plain.append("")
-    lines = plain + others
+    lines = plain + [""] * bool(plain and others) + others
     if helpers:
         text = f"from symback.runtime import {', '.join(helpers)}"
         if len(text) > 88:
