@@ -331,6 +331,14 @@ class Calls(Names):
                 for k, a in thing.keywords.items()
             }
             return self.call_value(inner, [*made, *args], {**more, **kwargs})
+        if getattr(thing, "__module__", "") == "warnings":
+            # What is warned of, and how, leaves every value alone.
+            return Known(None)
+        if isinstance(thing, functools._lru_cache_wrapper) and all(
+            isinstance(a, Known) for a in (*args, *kwargs.values())
+        ):
+            found = thing(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
+            return self.capture(found, Path("object", found, thing.__name__))
         if isinstance(thing, np.vectorize):
             raise self.refuse("`np.vectorize` is not supported", "call the function itself.")
         op = operation_name(thing)

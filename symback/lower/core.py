@@ -59,6 +59,11 @@ DATA_INTEGERS = frozenset(
 )
 """Operations whose integer result may depend on data, not only on shapes."""
 
+LISTS = frozenset(
+    {"list", "list_append", "list_reverse", "list_zeros", "builtins.list", "tolist"}
+)
+"""Operations whose result is a run-time list whatever is known of the items."""
+
 COUNTED = frozenset({"np.nonzero", "np.flatnonzero", "np.argwhere", "np.unique"})
 """Operations whose result has a length that depends on data."""
 
@@ -182,6 +187,8 @@ class Core:
                 types = [
                     self.sampler.type_of(p) for p in zip(first, last, strict=True)
                 ]
+        if op == "list_pop" and types[0] is None:
+            types[0] = Type("list")
         outs = tuple(Value(None, t) for t in types)
         self.append(Node(op, args, kwargs, outs, (), self.span()))
         return list(outs)
@@ -220,6 +227,11 @@ class Core:
         if pair is None:
             if op in ("setitem", "index_add") and isinstance(args[0], Value):
                 return cast("Type | None", args[0].type)
+            if op in LISTS or (op == "mul" and isinstance(args[0], list)):
+                return Type("list")
+            if op == "getitem" and isinstance(args[1], slice):
+                known = args[0].type if isinstance(args[0], Value) else None
+                return known if known is not None and known.kind == "list" else None
             return None
         if op in COUNTED and len(args) == 1 and not kwargs:
             pair = self._counted(op, args, pair)
@@ -287,6 +299,9 @@ class Core:
         """Give the sample of a run-time list a length of its own."""
         if not isinstance(leaf, Value) or leaf.type is None or leaf.type.kind != "list":
             return leaf
+        if not leaf.type.samples or not leaf.type.samples[0]:
+            # The items of a list that is still empty are not known.
+            return Value(leaf.name, Type("list"))
         sizes = self.sampler.fresh_pair(("length", leaf))
         made = tuple(
             [sample[-1]] * size if sample else sample

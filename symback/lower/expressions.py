@@ -115,7 +115,8 @@ class Expressions(Core):
                 shown = {"r": repr, "s": str, "a": ascii}.get(how, lambda v: v)
                 parts.append(format(shown(item.value), spec.value))
             else:
-                parts.append((self.operand(item), how, self.operand(spec)))
+                form = self.operand(spec) or None
+                parts.append((self.operand(item), how or None, form))
         if all(isinstance(p, str) for p in parts):
             return Known("".join(parts))
         return self.emit("fstring", *parts)
@@ -246,6 +247,9 @@ class Expressions(Core):
             folded = self.fold(op, items)
             if folded is not _MISSING:
                 return folded
+        if op == "or_" and all(isinstance(i, DictRef) for i in items):
+            held = [self.content(i.cell) for i in items]
+            return self.new_dict({**held[0], **held[1]})
         sequences = [i for i in items if isinstance(i, Tup | ListRef)]
         if sequences and op in ("add", "mul"):
             joined = self.sequence_operator(op, items)
@@ -537,7 +541,7 @@ class Expressions(Core):
                     kept[key] = before[key]
                 elif self.base(key) is not UNDEFINED:
                     templates[key] = self.join(a, b)
-            elif key[0] in ("m", "ro"):
+            elif key[0] in ("m", "ro", "f"):
                 kept[key] = self.join_marks(key, a, b)
             else:
                 self.left, self.right = state1, state2
@@ -631,6 +635,11 @@ class Expressions(Core):
             return self.sequence_item(item, index)
         if isinstance(item, DictRef):
             held, key = self.content(item.cell), self.key(index)
+            factory = self.state.get(("f", item.cell))
+            if key not in held and factory is not None:
+                made = self.call_value(factory, [], {})
+                self.state["h", item.cell] = {**held, key: made}
+                return made
             if key not in held:
                 raise self.refuse(f"the dict has no key {key!r}")
             return held[key]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import copy
+import dataclasses
 import functools
 
 import operator
@@ -348,7 +350,7 @@ def _sorted(low: Any, args: Args, kwargs: Kwargs) -> Any:
             values = sorted((i.value for i in items), reverse=bool(backwards and backwards.value))
             return low.new_list([Known(v) for v in values])
     if kwargs.get("key") is not None:
-        raise low.refuse("`key=` of values known only at run time is not supported")
+        return _sorted_by(low, low.known_items(args[0]), kwargs["key"], backwards)
     source = low.operand(args[0] if items is None else low.new_list(list(items)))
     array = source if items is None and not _is_list(source) else low.emit("np.array", source)
     found = low.emit("np.sort", array)
@@ -356,6 +358,26 @@ def _sorted(low: Any, args: Args, kwargs: Kwargs) -> Any:
         found = low.emit("getitem", found, slice(None, None, -1))
     if items is None:
         return low.wrap(found)
+    return low.new_list(
+        [low.wrap(low.emit("getitem", found, k)) for k in range(len(items))]
+    )
+
+
+def _sorted_by(low: Any, items: Args, key: Any, backwards: Any) -> Any:
+    """Lower `sorted` with a key: numbers are picked in the order of their keys."""
+    keys = [low.call_value(key, [i], {}) for i in items]
+    if all(isinstance(k, Known) for k in keys):
+        order = sorted(range(len(items)), key=lambda n: keys[n].value)
+        order = order[::-1] if backwards is not None and backwards.value else order
+        return low.new_list([items[n] for n in order])
+    if not all(map(_number, items)):
+        raise low.refuse("sorting by a key known only at run time needs numbers")
+    ranks = low.emit("np.array", [low.operand(k) for k in keys])
+    if backwards is not None and backwards.value:
+        ranks = low.emit("neg", ranks)
+    order = low.emit("np.argsort", ranks, kind="stable")
+    array = low.emit("np.array", [low.operand(i) for i in items])
+    found = low.emit("getitem", array, order)
     return low.new_list(
         [low.wrap(low.emit("getitem", found, k)) for k in range(len(items))]
     )
@@ -392,8 +414,9 @@ def _sum(low: Any, args: Args, kwargs: Kwargs) -> Any:
 def _extreme(name: str) -> Handler:
     def handler(low: Any, args: Args, kwargs: Kwargs) -> Any:
         default = kwargs.pop("default", None)
-        if kwargs:
-            raise low.refuse(f"`{name}` with `key=` is not supported")
+        key = kwargs.pop("key", None)
+        if key is not None:
+            return _extreme_by(low, name, args, key)
         if len(args) == 1:
             item = args[0]
             if isinstance(item, Array | View | Value):
@@ -418,6 +441,23 @@ def _extreme(name: str) -> Handler:
         return result
 
     return handler
+
+
+def _extreme_by(low: Any, name: str, args: Args, key: Any) -> Any:
+    """Lower `max` and `min` with a key: the first of the items with the extreme key."""
+    items = low.known_items(args[0]) if len(args) == 1 else args
+    best, best_key = items[0], low.call_value(key, [items[0]], {})
+    op = "gt" if name == "max" else "lt"
+    for one in items[1:]:
+        one_key = low.call_value(key, [one], {})
+        better = low.truth(low.operate(op, one_key, best_key))
+        pair = low.choose(
+            better,
+            lambda a=one, b=one_key: Tup((a, b)),
+            lambda a=best, b=best_key: Tup((a, b)),
+        )
+        best, best_key = pair.items
+    return best
 
 
 INTRINSICS[max] = _extreme("max")
@@ -615,7 +655,48 @@ def _print(low: Any, args: Args, kwargs: Kwargs) -> Any:
 def _str(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if all(isinstance(a, Known) for a in args):
         return Known(str(*(a.value for a in args)))
-    return low.emit("fstring", (low.operand(args[0]), "", ""))
+    return low.emit("fstring", (low.operand(args[0]), None, None))
+
+
+@intrinsic(slice)
+def _slice(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    bounds = [None, args[0], None] if len(args) == 1 else [*args, None][:3]
+    return slice(
+        *(
+            None if b is None or (isinstance(b, Known) and b.value is None) else b
+            for b in bounds
+        )
+    )
+
+
+@intrinsic(np.finfo, np.iinfo)
+def _limits(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if not isinstance(args[0], Known):
+        raise low.refuse("the dtype must be known")
+    return Known(np.finfo(args[0].value))
+
+
+@intrinsic(dataclasses.replace)
+def _replace(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    held = dict(low.content(args[0].cell))
+    held.update(kwargs)
+    return Obj(None, None, low.new_dict(held).cell)
+
+
+@intrinsic(collections.defaultdict, collections.OrderedDict, collections.Counter)
+def _named_dict(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if args and isinstance(args[0], Known) and callable(args[0].value):
+        made = low.new_dict({})
+        low.state["f", made.cell] = args[0]
+        return made
+    return _dict(low, args, kwargs)
+
+
+@intrinsic(collections.deque)
+def _deque(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if kwargs or len(args) > 1:
+        raise low.refuse("a deque of limited length is not supported")
+    return _list(low, args, kwargs)
 
 
 @intrinsic(copy.copy, copy.deepcopy)

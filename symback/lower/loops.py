@@ -15,6 +15,7 @@ from .abstract import (
     Known,
     ListRef,
     NeedStatic,
+    Obj,
     Shape,
     Tup,
     View,
@@ -41,6 +42,9 @@ class Loops(Statements):
             return item
         if isinstance(item, Tup):
             return Iterable(items=item.items)
+        if isinstance(item, Obj):
+            method = self.attribute(item, "__iter__")
+            return self.iterate(self.call_value(method, [], {}))
         if isinstance(item, ListRef):
             held = self.content(item.cell)
             if isinstance(held, tuple):
@@ -493,7 +497,7 @@ class Loops(Statements):
         self.left, self.right = inside, after
         found: dict[Any, Template] = {}
         for key in dict.fromkeys([*before, *after]):
-            if key[0] in ("m", "ro", "t"):
+            if key[0] in ("m", "ro", "t", "f"):
                 continue
             a = inside.get(key, self.base(key))
             b = after.get(key, self.base(key))

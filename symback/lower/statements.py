@@ -432,7 +432,9 @@ class Statements(Calls):
             held = dict(self.content(target.cell))
             held[self.key(index)] = item
             self.state["h", target.cell] = held
-            self.christen(item, str(self.key(index)))
+            title = str(self.key(index))
+            if title.isidentifier():
+                self.christen(item, title)
         elif isinstance(target, ListRef):
             self.store_in_list(target, index, item)
         elif isinstance(target, Array | View):

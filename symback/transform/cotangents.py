@@ -181,8 +181,11 @@ class Cotangents:
         low = self.low
         if new.place is not None:
             base = self.final(primal, old)
+            made = low.defs.get(base) if isinstance(base, Value) else None
+            if made is not None and made.op == "np.broadcast_to":
+                base = low.emit("np.copy", base)
             if not isinstance(base, Value):
-                base = self.final(primal, Cotangent(self.zeros(primal)))
+                base = low.emit("np.full_like", primal, base)
             value = low.emit("index_add", base, new.place[0], new.value)
             return Cotangent(value, self.union(old.mask, new.mask))
         if old.place is not None:

@@ -17,6 +17,7 @@ from ..errors import MissingRuleError, NotScalarError
 from ..graph import Arg, Block, Graph, Node, Value, leaves
 from ..lower.abstract import Known, ListRef, RunList, Tup
 from ..rules import REGISTRY, Rule
+from ..types import Type
 from .activity import mentions, varied_values
 from .control import Control
 from .cotangents import Cotangent, Mask
@@ -97,6 +98,7 @@ class Reverse(Control):
         roots: set[Value] = set()
         for _, trees in wrt:
             roots.update(trees.leaf_values())
+        self.roots = roots
         self.varied = varied_values(graph.block, roots, self.stops)
         self.mark_risky(graph.block)
         low.nodes = []
@@ -186,7 +188,10 @@ class Reverse(Control):
         """Reverse some nodes; return them as the forward part needs them."""
         forward: list[Node] = []
         for node in reversed(nodes):
-            if not any(out in cots for out in node.outs):
+            if not any(out in cots for out in node.outs) or (
+                node.op in ("getitem", "attr") and node.outs[0] in self.roots
+            ):
+                # Not on the path; or a parameter is taken out of its container here.
                 forward.append(node)
                 continue
             if node.op == "if":
@@ -479,8 +484,11 @@ class Reverse(Control):
             if known is not None and known.is_array:
                 return low.emit("np.full_like", value, final, name=f"{value.name}_bar")
             return final
-        found = final.type
         node = low.defs.get(final)
+        if _kind(final.type) == "c" and _kind(known) == "f":
+            final = low.emit("np.real", final)
+            node = low.defs.get(final)
+        found = final.type
         if (
             known is not None
             and known.is_array
@@ -489,8 +497,6 @@ class Reverse(Control):
         ):
             final = low.emit("np.full_like", value, node.args[0])
         elif known is not None and found is not None and found.dtype != known.dtype and known.is_array:
-            if np.dtype(found.dtype).kind == "c" and np.dtype(known.dtype).kind == "f":
-                final = low.emit("np.real", final)
             if not known.is_integral:
                 final = low.emit("astype", final, np.dtype(known.dtype).type)
         base = self.base(final)
@@ -524,6 +530,13 @@ VIEWS = ("np.transpose", "getitem", "np.reshape", "np.ravel", "np.broadcast_to",
 def spoken(op: str) -> str:
     """Return an operation's name as the user writes it."""
     return op.removeprefix("builtins.")
+
+
+def _kind(known: Type | None) -> str:
+    """Return NumPy's letter for a type's kind of number."""
+    if known is None or not known.dtype or known.kind not in ("array", "numpy", "python"):
+        return ""
+    return {"f": "f", "c": "c", "i": "i", "b": "b"}.get(known.dtype[0], "")
 
 
 def _integral_dtype(kind: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Symback inside other tools: pytest."""
