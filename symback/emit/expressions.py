@@ -120,7 +120,11 @@ class Expressions:
             return self.subscript(self.arg(args[0]), args[1])
         if op == "if":
             return self._choice(node)
-        if op == "np.transpose" and len(args) == 1 and not node.kwargs:
+        if (
+            op == "np.transpose"
+            and len(args) == 1
+            and not self.kinds.is_scalar(args[0])
+        ):
             return ast.Attribute(self.arg(args[0]), "T", ast.Load())
         if op in SPECIAL:
             return SPECIAL[op](self, node)

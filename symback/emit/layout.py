@@ -112,6 +112,8 @@ def wrap(text: str, depth: int) -> list[str]:
     if "\n" in text:
         return [pad + line for line in text.split("\n")]
     lines = _split(text, depth)
+    if max(map(len, lines)) > max(WIDTH, len(text) - 16):
+        return [pad + text]
     return lines if _same(text, lines) else [pad + text]
 
 

@@ -66,7 +66,7 @@ OPERATORS: dict[str, Callable[[], ast.operator]] = {
 # What these give for one number is that number.
 IDENTITIES = frozenset(
     "np.sum np.mean np.prod np.max np.min np.amax np.amin np.median np.asarray "
-    "np.ravel np.squeeze np.transpose np.copy np.real np.positive np.trace".split()
+    "np.ravel np.squeeze np.transpose np.copy np.real np.positive".split()
 )
 
 
@@ -126,7 +126,9 @@ def _extremum(word: str) -> Callable[[Expressions, tuple[Arg, ...]], ast.expr | 
         one, other = args
         if not isinstance(one, Value):
             one, other = other, one
-        if not isinstance(other, Value) and not math.isnan(other):
+        if not isinstance(other, Value):
+            if math.isnan(other):
+                return None
             return build.call(build.names.builtin(word), (one, other), {})
         if not (_is_name(build, one) and _is_name(build, other)):
             return None
