@@ -85,6 +85,10 @@ def gap(x: Array, y: Array) -> Array:
     >>> gap(np.array([-np.inf, 2.0]), np.array([-np.inf, 0.5]))
     array([0. , 1.5])
     """
+    if is_constant(x) and x == 0:
+        return -y
+    if (is_constant(x) and abs(x) < np.inf) or (is_constant(y) and abs(y) < np.inf):
+        return x - y
     equal = np.isinf(x) & (x == y)
     return np.where(equal, 0.0, x) - np.where(equal, 0.0, y)
 
@@ -178,9 +182,40 @@ def safe(out: Array) -> Array:
 
 def softmax(x: Array, axis: Any) -> Array:
     """Return exp(x) / sum(exp(x)) without overflow; 0 where all entries are -inf."""
-    top = np.max(x, axis=axis, keepdims=True)
+    top = largest(x, axis)
     e = np.exp(x - np.where(np.isfinite(top), top, 0.0))
-    return e / safe(np.sum(e, axis=axis, keepdims=True))
+    return e / safe(total(e, axis))
+
+
+def largest(x: Array, axis: Any) -> Array:
+    """Return the maximum over an axis that is kept, or over all."""
+    if axis is None:
+        return np.max(x)
+    return np.max(x, axis=axis, keepdims=True)
+
+
+def total(x: Array, axis: Any) -> Array:
+    """Return the sum over an axis that is kept, or over all."""
+    if axis is None:
+        return np.sum(x)
+    return np.sum(x, axis=axis, keepdims=True)
+
+
+def tally(hits: Array, axis: Any, dtype: Any) -> Array:
+    """Return how many are true over an axis that is kept, or over all, as floats."""
+    if axis is None:
+        return np.sum(hits, dtype=dtype)
+    return np.sum(hits, axis=axis, keepdims=True, dtype=dtype)
+
+
+def to_last(x: Array, axis: Any) -> Array:
+    """Move an axis to the end."""
+    return x if is_constant(axis) and axis == -1 else np.moveaxis(x, axis, -1)
+
+
+def from_last(x: Array, axis: Any) -> Array:
+    """Move the last axis back to its place."""
+    return x if is_constant(axis) and axis == -1 else np.moveaxis(x, -1, axis)
 
 
 def standard(x: Array, loc: Any, scale: Any) -> Array:

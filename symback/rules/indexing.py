@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .helpers import is_constant, known_rank, positions, unreduce
+from .helpers import (
+    from_last,
+    is_constant,
+    known_rank,
+    positions,
+    to_last,
+    unreduce,
+)
 from .registry import pullback, zero
 
 Array = Any
@@ -35,8 +42,11 @@ def compress_of(out_bar: Array, condition: Any, a: Array, axis: Any) -> Array:
 def diag_of(out_bar: Array, v: Array, k: Any) -> Array:
     """Take the diagonal out of a matrix, or put it into a matrix of zeros."""
     if np.ndim(v) == 1:
-        return np.diag(out_bar, k)
-    return runtime.gather_pullback(out_bar, np.diagonal(positions(v), k), v)
+        return np.diag(out_bar) if is_constant(k) and k == 0 else np.diag(out_bar, k)
+    v_bar = np.zeros_like(v)
+    rows = np.arange(len(out_bar)) + (0 if k > 0 else -k)
+    v_bar[rows, rows + k] = out_bar
+    return v_bar
 
 
 def diagonal_of(out_bar: Array, a: Array, offset: Any, axis1: Any, axis2: Any) -> Array:
@@ -48,7 +58,10 @@ def diagonal_of(out_bar: Array, a: Array, offset: Any, axis1: Any, axis2: Any) -
 def trace_of(out_bar: Array, a: Array, offset: Any, axis1: Any, axis2: Any) -> Array:
     """Put the cotangent on the diagonal."""
     rows, columns = np.shape(a)[axis1], np.shape(a)[axis2]
-    eye = np.eye(rows, columns, offset, dtype=a.dtype)
+    if is_constant(offset) and offset == 0:
+        eye = np.eye(rows, columns, dtype=a.dtype)
+    else:
+        eye = np.eye(rows, columns, offset, dtype=a.dtype)
     if known_rank(a) and np.ndim(a) == 2:
         return out_bar * (eye.T if axis1 in (1, -1) else eye)
     moved = np.expand_dims(out_bar, (-2, -1)) * eye
@@ -135,9 +148,7 @@ def percentile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) ->
 
 def undiff(out_bar: Array, axis: Any) -> Array:
     """Return the cotangent of one round of differences."""
-    zero_slice = np.zeros_like(np.sum(out_bar, axis=axis, keepdims=True))
-    framed = np.concatenate([zero_slice, out_bar, zero_slice], axis=axis)
-    return -np.diff(framed, axis=axis)
+    return -np.diff(out_bar, axis=axis, prepend=0.0, append=0.0)
 
 
 def ediff1d_of(out_bar: Array, ary: Array) -> Array:
@@ -147,6 +158,8 @@ def ediff1d_of(out_bar: Array, ary: Array) -> Array:
 
 def diff_framed(out_bar: Array, n: Any, axis: Any) -> Array:
     """Return the cotangent of the array with what was put before and after it."""
+    if is_constant(n) and n == 1:
+        return undiff(out_bar, axis)
     for _ in range(n):
         out_bar = undiff(out_bar, axis)
     return out_bar
@@ -181,28 +194,28 @@ def diff_append(out_bar: Array, n: Any, axis: Any, append: Any) -> Array:
 
 def trapezoid_y(out_bar: Array, y: Array, x: Any, dx: Any, axis: Any) -> Array:
     """Give each value half of the widths on its two sides."""
-    moved = np.moveaxis(y, axis, -1)
+    moved = to_last(y, axis)
     width = dx if x is None else widths(y, x, axis)
     area = 0.5 * np.expand_dims(out_bar, -1) * width * np.ones_like(moved[..., 1:])
     edge = np.zeros_like(moved[..., :1])
     total = np.concatenate([area, edge], -1) + np.concatenate([edge, area], -1)
-    return np.moveaxis(total, -1, axis)
+    return from_last(total, axis)
 
 
 def widths(y: Array, x: Array, axis: Any) -> Array:
     """Return the widths between the abscissas, along the last axis."""
     if np.ndim(x) == 1:
         return np.diff(x)
-    return np.diff(np.moveaxis(np.broadcast_to(x, np.shape(y)), axis, -1))
+    return np.diff(to_last(np.broadcast_to(x, np.shape(y)), axis))
 
 
 def trapezoid_x(out_bar: Array, y: Array, x: Array, axis: Any) -> Array:
     """Give each abscissa the mean heights to its left, less those to its right."""
-    moved = np.moveaxis(y, axis, -1)
+    moved = to_last(y, axis)
     height = 0.5 * (moved[..., 1:] + moved[..., :-1]) * np.expand_dims(out_bar, -1)
     if np.ndim(x) == 1:
         return runtime.unbroadcast(undiff(height, -1), x)
-    return runtime.unbroadcast(np.moveaxis(undiff(height, -1), -1, axis), x)
+    return runtime.unbroadcast(from_last(undiff(height, -1), axis), x)
 
 
 def trapezoid_dx(out_bar: Array, out: Array, x: Any, dx: Any) -> Array:
@@ -231,13 +244,13 @@ def gradient_of(out_bar: Array, f: Array, varargs: Any, axis: Any) -> Array:
 
 def ungradient(out_bar: Array, step: Any, axis: Any) -> Array:
     """Return the cotangent of ``np.gradient`` along one axis."""
-    g = np.moveaxis(out_bar, axis, -1) / step
+    g = to_last(out_bar, axis) / step
     first, last, inner = g[..., :1], g[..., -1:], 0.5 * g[..., 1:-1]
     none = np.zeros_like(first)
     up = np.concatenate([none, first, inner], -1)
     down = np.concatenate([inner, last, none], -1)
     ends = np.concatenate([-first, np.zeros_like(inner), last], -1)
-    return np.moveaxis(up - down + ends, -1, axis)
+    return from_last(up - down + ends, axis)
 
 
 def interp_cell(x: Array, xp: Array) -> Array:

@@ -16,6 +16,7 @@ from .helpers import (
     known_rank,
     safe,
     swap,
+    tally,
     unreduce,
 )
 from .registry import pullback, zero
@@ -189,7 +190,7 @@ def vector_norm(
     if ord == np.inf or ord == -np.inf:
         size = np.abs(x)
         hits = size == unreduce(out, axis, keepdims)
-        ties = np.sum(hits, axis=axis, keepdims=axis is not None, dtype=size.dtype)
+        ties = tally(hits, axis, size.dtype)
         share = unreduce(out_bar, axis, keepdims) / ties
         return direction(x) * np.where(hits, share, 0.0)
     ratio = np.abs(x) / unreduce(safe(out), axis, keepdims)
@@ -208,7 +209,7 @@ def singular_norm(out_bar: Array, x: Array, ord: Any) -> Array:
     else:
         best = s[..., :1] if ord == 2 else s[..., -1:]
         hits = s >= best * (1 - 1e-14) if ord == 2 else s <= best * (1 + 1e-14)
-        ties = np.sum(hits, axis=-1, keepdims=True, dtype=s.dtype)
+        ties = tally(hits, -1, s.dtype)
         weights = np.where(hits & (s > 0), out_bar / ties, 0.0)
     x_bar = (u * weights[..., None, :]) @ vt
     if is_complex(x):
@@ -228,7 +229,7 @@ def matrix_norm(
         summed = rows if ord in (1, -1) else columns
         sums = np.sum(np.abs(x), axis=summed, keepdims=True)
         hits = sums == unreduce(out, axis, keepdims)
-        ties = np.sum(hits, axis=axis, keepdims=True, dtype=sums.dtype)
+        ties = tally(hits, axis, sums.dtype)
         return direction(x) * np.where(hits, g / ties, 0.0)
     moved = np.moveaxis(x, axis, (-2, -1))
     weight = np.moveaxis(g, axis, (-2, -1))[..., 0]

@@ -15,10 +15,12 @@ from .helpers import (
     cast_back,
     count,
     is_complex,
+    is_constant,
     others,
     part,
     reverse_cumsum,
     spread,
+    tally,
     unreduce,
 )
 from .registry import pullback
@@ -37,8 +39,7 @@ def taking_part(a: Array, axis: Any, where: Any) -> Any:
     """Return the number of entries that each result takes together."""
     if where is True:
         return count(a, axis)
-    both = np.broadcast_to(where, np.shape(a))
-    return np.sum(both, axis=axis, keepdims=axis is not None, dtype=a.dtype)
+    return tally(np.broadcast_to(where, np.shape(a)), axis, a.dtype)
 
 
 def sum_of(
@@ -100,33 +101,50 @@ def prod_initial(
 
 
 def extreme_of(
-    out_bar: Array, out: Array, a: Array, axis: Any, keepdims: Any, where: Any
+    out_bar: Array,
+    out: Array,
+    a: Array,
+    axis: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
 ) -> Array:
     """Share the cotangent equally between the entries that are the extreme one."""
     hits = a == unreduce(out, axis, keepdims)
     if where is not True:
         hits = hits & where
-    ties = np.sum(hits, axis=axis, keepdims=axis is not None, dtype=a.dtype)
-    # Where `initial` is the extreme one no entry is, and nothing is divided by 0.
-    share = unreduce(out_bar, axis, keepdims) / np.maximum(ties, 1.0)
-    return np.where(hits, share, 0.0)
+    ties = tally(hits, axis, a.dtype)
+    if initial is not None:
+        # Where `initial` is the extreme one, no entry is.
+        ties = np.maximum(ties, 1.0)
+    return np.where(hits, unreduce(out_bar, axis, keepdims) / ties, 0.0)
 
 
 def ptp_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
     """Pass to the largest entries, and negated to the smallest."""
     high = np.max(a, axis=axis, keepdims=keepdims)
     low = np.min(a, axis=axis, keepdims=keepdims)
-    up = extreme_of(out_bar, high, a, axis, keepdims, True)
-    return up - extreme_of(out_bar, low, a, axis, keepdims, True)
+    up = extreme_of(out_bar, high, a, axis, keepdims, None, True)
+    return up - extreme_of(out_bar, low, a, axis, keepdims, None, True)
 
 
 def centred(a: Array, axis: Any, where: Any, mean: Any) -> Array:
     """Return the deviations from the mean; conjugated if complex."""
-    if mean is None:
-        mean = np.mean(a, axis=axis, keepdims=True, where=where)
-    if is_complex(a):
-        return np.conj(a - mean)
-    return a - mean
+    middle = mean
+    if mean is None and where is not True:
+        middle = np.mean(a, axis=axis, keepdims=True, where=where)
+    elif mean is None and axis is None:
+        middle = np.mean(a)
+    elif mean is None:
+        middle = np.mean(a, axis=axis, keepdims=True)
+    return np.conj(a - middle) if is_complex(a) else a - middle
+
+
+def freedom(a: Array, axis: Any, where: Any, ddof: Any, correction: Any) -> Any:
+    """Return the number of entries less the degrees of freedom taken away."""
+    taken = ddof if correction is None else correction
+    entries = taking_part(a, axis, where)
+    return entries if is_constant(taken) and taken == 0 else entries - taken
 
 
 def var_of(
@@ -141,7 +159,7 @@ def var_of(
     correction: Any,
 ) -> Array:
     """Return 2 (a - mean) / (n - ddof) times the cotangent."""
-    free = taking_part(a, axis, where) - (ddof if correction is None else correction)
+    free = freedom(a, axis, where, ddof, correction)
     a_bar = centred(a, axis, where, mean) * (
         unreduce(out_bar, axis, keepdims) * 2.0 / free
     )
@@ -161,7 +179,7 @@ def std_of(
     correction: Any,
 ) -> Array:
     """Return (a - mean) / ((n - ddof) std) times the cotangent; 0 where std is 0."""
-    free = taking_part(a, axis, where) - (ddof if correction is None else correction)
+    free = freedom(a, axis, where, ddof, correction)
     scale = unreduce(out_bar / (out + (out == 0)), axis, keepdims) / free
     a_bar = centred(a, axis, where, mean) * scale
     return cast_back(masked(a_bar, where), a, dtype)
@@ -273,7 +291,7 @@ def nanextreme_of(
     out_bar: Array, out: Array, a: Array, axis: Any, keepdims: Any
 ) -> Array:
     """Share the cotangent between the numbers that are the extreme one."""
-    return extreme_of(out_bar, out, a, axis, keepdims, present(a))
+    return extreme_of(out_bar, out, a, axis, keepdims, None, present(a))
 
 
 def nancumsum_of(out_bar: Array, a: Array, axis: Any, dtype: Any) -> Array:
@@ -295,15 +313,22 @@ def weights_over(a: Array, axis: Any, weights: Array) -> Array:
     return np.reshape(weights, tuple(shape))
 
 
+def weights_total(axis: Any, weights: Array, over: Array) -> Array:
+    """Return the sums of the weights of an average, where the results stand."""
+    if axis is None or np.ndim(weights) != np.ndim(over):
+        return np.sum(weights)
+    return np.sum(over, axis=axis, keepdims=True)
+
+
 def average_of(
     out_bar: Array, a: Array, axis: Any, weights: Any, keepdims: Any
 ) -> Array:
     """Spread the cotangent by the weights."""
     if weights is None:
         return mean_of(out_bar, a, axis, None, keepdims, True)
-    w = np.broadcast_to(weights_over(a, axis, weights), np.shape(a))
-    g = unreduce(out_bar, axis, keepdims)
-    return g * w / np.sum(w, axis=axis, keepdims=axis is not None)
+    over = weights_over(a, axis, weights)
+    g = unreduce(out_bar, axis, keepdims) * over / weights_total(axis, weights, over)
+    return np.broadcast_to(g, np.shape(a))
 
 
 def average_weights(
@@ -311,10 +336,8 @@ def average_weights(
 ) -> Array:
     """Multiply by the deviations from the average."""
     over = weights_over(a, axis, weights)
-    w = np.broadcast_to(over, np.shape(a))
-    g = unreduce(out_bar, axis, keepdims)
-    deviation = a - unreduce(out, axis, keepdims)
-    w_bar = g * deviation / np.sum(w, axis=axis, keepdims=axis is not None)
+    g = unreduce(out_bar, axis, keepdims) / weights_total(axis, weights, over)
+    w_bar = g * (a - unreduce(out, axis, keepdims))
     return np.reshape(runtime.unbroadcast(w_bar, over), np.shape(weights))
 
 

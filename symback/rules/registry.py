@@ -2,8 +2,8 @@
 
 A rule is data: a call written as the user writes it, and one text per argument in the
 same language.  In a text stand the call's own parameter names, ``out`` (or the names
-after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``, ``math``, and
-the functions of `symback.rules.helpers`.  Multiplying by the cotangent, unbroadcasting,
+after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``,
+``math``, ``scipy``, ``runtime``, and the functions of `symback.rules.helpers`.  Multiplying by the cotangent, unbroadcasting,
 accumulating and masking are the transform's, never a rule's.
 
 >>> rule = elementwise("np.example(x)", "1 - out**2", register=False)
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Text = str | Callable[..., Any] | None
-"""One argument's rule: a text, a function in the same language, or None (not active)."""
+"""One argument's rule: a text, a function in the same language, or None (none)."""
 
 REQUIRED = object()
 """The default of a parameter that has none."""
@@ -74,8 +74,9 @@ OPERATORS = {
 class Rule:
     """The derivative of one operation.
 
-    kind : ``"elementwise"`` (texts are partials), ``"select"`` (texts are masks: True where the
-        argument is passed on), ``"pullback"`` (texts map the cotangent) or ``"zero"``.
+    kind : ``"elementwise"`` (texts are partials), ``"select"`` (texts are masks: True
+        where the argument is passed on), ``"pullback"`` (texts map the cotangent) or
+        ``"zero"``.
     params, defaults : the signature; a parameter starting with ``*`` takes the rest.
     outs : names of the outputs.
     tie : texts used instead where two or more arguments are active.
@@ -125,7 +126,7 @@ REGISTRY: dict[str, Rule] = {}
 """All rules by the name of their operation."""
 
 CLOSED: list[Rule] = []
-"""Composite expressions whose derivative is known in closed form; `call` is the pattern."""
+"""Composite expressions with a derivative in closed form; `call` is the pattern."""
 
 
 def find(op: str) -> Rule | None:
@@ -230,10 +231,10 @@ def select(call: str, *masks: Text, register: bool = True, **fields: Any) -> Rul
 
 
 def pullback(call: str, *texts: Text, register: bool = True, **fields: Any) -> Rule:
-    """State the map out_bar -> argument_bar for each argument of a structural operation.
+    """State the map out_bar -> argument_bar for each argument of an operation.
 
-    A text may be a function; it is called with the cotangents, the outputs and the call's
-    arguments by name, as many of them as its own parameters name.
+    A text may be a function; it is called with the cotangents, the outputs and the
+    call's arguments by name, as many of them as its own parameters name.
     """
     return _make("pullback", call, texts, register, **fields)
 
@@ -247,8 +248,8 @@ def zero(*calls: str) -> None:
 def closed(pattern: str, *texts: Text, pullback: bool = False, **fields: Any) -> Rule:
     """State the derivative of a composite expression by its free names, in order.
 
-    The value is still computed as the user wrote it.  `pullback` says that the texts map
-    ``out_bar``; otherwise they are partials.
+    The value is still computed as the user wrote it.  `pullback` says that the texts
+    map ``out_bar``; otherwise they are partials.
     """
     found = FREE.findall(pattern)
     params = tuple(dict.fromkeys(n for n in found if n not in LITERALS))

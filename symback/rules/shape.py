@@ -127,9 +127,8 @@ def append_values(out_bar: Array, arr: Array, values: Array, axis: Any) -> Array
 
 def roll_of(out_bar: Array, shift: Any, axis: Any) -> Array:
     """Roll back."""
-    if isinstance(shift, tuple):
-        return np.roll(out_bar, tuple([-k for k in shift]), axis)
-    return np.roll(out_bar, -shift, axis)
+    back = tuple([-k for k in shift]) if isinstance(shift, tuple) else -shift
+    return np.roll(out_bar, back) if axis is None else np.roll(out_bar, back, axis)
 
 
 def block_of(out_bar: Array, arrays: Any) -> Any:

@@ -1,8 +1,9 @@
 """`scipy.special`: functions of statistics and physics.
 
-SciPy is named here, never imported.  Derivatives by an order or a shape parameter that no
-function of SciPy expresses have no text: they are refused, not guessed.  Formulas
-without a source are in the NIST Digital Library of Mathematical Functions (dlmf.nist.gov).
+SciPy is named here, never imported.  Derivatives by an order or a shape parameter that
+no function of SciPy expresses have no text: they are refused, not guessed.  Formulas
+without a source are in the NIST Digital Library of Mathematical Functions,
+dlmf.nist.gov.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`scipy.stats`: densities, distribution functions and quantiles.
 
-A distribution is one row: its shape parameters, and the derivatives of its standard log
-density by z and by each of them.  With z = (x - loc) / scale everything else follows:
-∂logpdf/∂x = s / scale, ∂/∂loc = -s / scale and ∂/∂scale = -(1 + z s) / scale, where s is
-the derivative by z; the derivative of the distribution function is the density.
+A distribution is one row: its shape parameters, and the derivatives of its standard
+log density by z and by each of them.  With z = (x - loc) / scale the rest follows:
+∂logpdf/∂x = s / scale, ∂/∂loc = -s / scale and ∂/∂scale = -(1 + z s) / scale, where s
+is the derivative by z; the derivative of the distribution function is the density.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`scipy.stats`: every distribution of the tables against differences of SciPy's own."""
+"""`scipy.stats`: every distribution against differences of SciPy's own functions."""
 
 from __future__ import annotations
 
