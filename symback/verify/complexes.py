@@ -230,7 +230,7 @@ def _sine(k: int, n: int) -> Any:
 def _transform(x: Any, n: int | None, axis: int, norm: str | None, sign: int) -> Any:
     array = to_complex(np.moveaxis(as_array(x, home()), axis, -1))
     base = plain(array)
-    size = base.shape[-1] if n is None else n
+    size = int(base.shape[-1] if n is None else n)
     if base.shape[-1] < size:
         pad = [(0, 0)] * (base.ndim - 1) + [(0, size - base.shape[-1])]
         base = np.pad(base, pad, constant_values=complex_of(0))
@@ -264,7 +264,7 @@ def rfft(x: Any, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
 
 def irfft(x: Any, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
     half = np.moveaxis(to_complex(as_array(x, home())), axis, -1)
-    size = 2 * (half.shape[-1] - 1) if n is None else n
+    size = int(2 * (half.shape[-1] - 1) if n is None else n)
     base = plain(half)[..., : size // 2 + 1]
     made = np.empty((*base.shape[:-1], size), dtype=object)
     made[...] = complex_of(0)
@@ -293,6 +293,24 @@ def _several(one: Any, axes_default: Any) -> Any:
     return function
 
 
+def _real_several(axes_default: Any, inverse: bool) -> Any:
+    """Return rfft2/rfftn or irfft2/irfftn: the last axis is the real one."""
+
+    def function(
+        x: Any, s: Any = None, axes: Any = axes_default, norm: Any = None
+    ) -> Any:
+        chosen = list(range(np.ndim(x))) if axes is None else list(axes)
+        sizes = [None] * len(chosen) if s is None else list(s)
+        others = list(zip(chosen[:-1], sizes[:-1], strict=True))
+        if not inverse:
+            x = rfft(x, sizes[-1], chosen[-1], norm)
+        for axis, n in others:
+            x = (ifft if inverse else fft)(x, n, axis, norm)
+        return irfft(x, sizes[-1], chosen[-1], norm) if inverse else x
+
+    return function
+
+
 FFT = {
     "fft": fft,
     "ifft": ifft,
@@ -302,5 +320,9 @@ FFT = {
     "ifft2": _several(ifft, (-2, -1)),
     "fftn": _several(fft, None),
     "ifftn": _several(ifft, None),
+    "rfft2": _real_several((-2, -1), False),
+    "rfftn": _real_several(None, False),
+    "irfft2": _real_several((-2, -1), True),
+    "irfftn": _real_several(None, True),
 }
 """Versions of the functions of `np.fft`."""

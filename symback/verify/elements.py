@@ -35,6 +35,7 @@ class Home:
     """
 
     exact = True
+    inside = 0
     reals: Reals
 
     def lift(self, x: Any) -> Element:

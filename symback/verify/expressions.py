@@ -198,6 +198,10 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
         return tape.call("exp", *args)
     if isinstance(e, sp.expint) and e.args[0] == 1:
         return tape.call("expint1", args[1])
+    if isinstance(e, sp.polylog) and e.args[0] in (1, 2):
+        if e.args[0] == 2:
+            return tape.call("dilog", args[1])
+        return 0 - tape.call("log", 1 - args[1])
     if isinstance(e, sp.sec):
         return 1 / tape.call("cos", *args)
     if isinstance(e, sp.cot):

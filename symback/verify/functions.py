@@ -37,7 +37,18 @@ def home() -> Home:
 def is_exact() -> bool:
     """Return whether a run goes on whose constants are exact."""
     current = _HOME.get(None)
-    return current is not None and current.exact
+    return current is not None and current.exact and not current.inside
+
+
+@contextmanager
+def inside_library() -> Iterator[None]:
+    """Let library code see plain numbers: it multiplies sizes and makes arrays of them."""
+    current = home()
+    current.inside += 1
+    try:
+        yield
+    finally:
+        current.inside -= 1
 
 
 @contextmanager
@@ -356,6 +367,8 @@ def kl_div(x: Scalar, y: Scalar) -> Any:
 
 def huber(delta: Scalar, r: Scalar) -> Any:
     delta, r = element(delta), element(r)
+    if delta < 0:
+        return element(np.inf)
     size = absolute(r)
     return r * r / 2 if size <= delta else delta * (size - delta / 2)
 
@@ -657,6 +670,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "tandg": in_degrees(elementary("tan")),
     "hyp1f1": elementary("hyp1f1"),
     "hyp2f1": elementary("hyp2f1"),
+    "wrightomega": lambda x: _call("lambertw", exp(x)),
     "bitwise_and": operator.and_,
     "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -232,6 +233,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, **limits: Any) -> Any:
 @implements(np.interp)
 def interp(x: Any, xp: Any, yp: Any, left: Any = None, right: Any = None) -> Any:
     knots, values = lifted(xp), lifted(yp)
+    if any(a.value >= b.value for a, b in pairwise(knots)):
+        raise ValueError("np.interp needs increasing points")
 
     def function(v: Any) -> Any:
         v = element(v)
@@ -352,7 +355,8 @@ def median(x: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> 
 
 @implements(np.percentile)
 def percentile(x: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
-    return quantile(x, np.asarray(q) / 100, *args, **kwargs)
+    fraction = plain(q) / 100 if np.ndim(q) else plain(q)[()] / 100
+    return quantile(x, fraction, *args, **kwargs)
 
 
 @implements(np.quantile)
@@ -365,19 +369,20 @@ def quantile(
     rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     ordered = np.sort(rows, axis=0)
 
-    def one(p: float) -> Any:
+    def one(p: Any) -> Any:
+        if not 0 <= p <= 1:
+            raise ValueError("quantiles must lie between 0 and 1")
         place = p * (len(ordered) - 1)
-        low = min(int(math.floor(place)), len(ordered) - 1)
+        low = min(int(place), len(ordered) - 1)
         high = min(low + 1, len(ordered) - 1)
         part = place - low
         if part == 0:
             return ordered[low]
         return ordered[low] + part * (ordered[high] - ordered[low])
 
-    fractions = np.asarray(q, dtype=float)
-    if fractions.ndim:
-        return np.stack([as_array(one(float(p)), home()) for p in fractions])
-    result = one(float(fractions))
+    if np.ndim(q):
+        return np.stack([as_array(one(p), home()) for p in plain(q)])
+    result = one(plain(q)[()])
     if keepdims:
         shape = [1] * x.ndim if axis is None else list(x.shape)
         if axis is not None:
@@ -485,6 +490,8 @@ on_plain("append", "trim_zeros", "ediff1d", "searchsorted", "digitize", "kron")
 
 @implements(np.pad)
 def pad(x: Any, width: Any, mode: str = "constant", **options: Any) -> Any:
+    if not has_elements(x):
+        return np.pad(plain(x), width, mode, **options)
     x = as_array(x, home())
     if mode in ("constant", "empty"):
         places = np.pad(np.arange(x.size).reshape(x.shape), width, constant_values=-1)
@@ -666,6 +673,7 @@ for _name in (
 ).split():
     _math(_name, TABLE[_name])
 _math("log", _math_log)
+_math("remainder", lambda x, y: x - y * (element(x) / y).__round__(0))
 _math("floor", math.floor)
 _math("ceil", math.ceil)
 _math("trunc", math.trunc)
@@ -720,6 +728,7 @@ def _log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 SCALAR_FUNCTIONS["scipy.special.logsumexp"] = _logsumexp
+SCALAR_FUNCTIONS["scipy.integrate.trapezoid"] = np.trapezoid
 SCALAR_FUNCTIONS["scipy.special.softmax"] = _softmax
 SCALAR_FUNCTIONS["scipy.special.log_softmax"] = _log_softmax
 for _name, _ours in linear.SCIPY.items():

@@ -185,7 +185,10 @@ def cholesky(a: Array) -> Array:
 def qr(a: Array, mode: str = "reduced") -> tuple[Any, Any]:
     """Gram–Schmidt with the signs that LAPACK's reflections give."""
     rows, columns = a.shape
-    if mode != "reduced" or rows < columns:
+    if mode == "reduced" and rows < columns:
+        q, r = qr(a[:, :rows])
+        return q, np.concatenate([r, np.dot(q.T, a[:, rows:])], axis=1)
+    if mode != "reduced":
         raise SymbolicValueError(
             f"np.linalg.qr of {rows}×{columns} has no symbolic form"
         )
@@ -264,7 +267,7 @@ def _matrix_norm(array: Array, ord: Any, axes: tuple[int, int]) -> Any:  # noqa:
     if ord in (1, -1, np.inf, -np.inf):
         sums = np.sum(np.abs(moved), axis=-2 if abs(ord) == 1 else -1)
         return np.max(sums, axis=-1) if ord > 0 else np.min(sums, axis=-1)
-    values = svd(matrix(moved), compute_uv=False)
+    values = stacked(svd)(moved, compute_uv=False)
     if ord == "nuc":
         return np.sum(values, axis=-1)
     return values[..., 0] if ord == 2 else values[..., -1]

@@ -25,7 +25,15 @@ from typing import Any
 import numpy as np
 
 from .elements import Element, Home, SymbolicValueError
-from .functions import BOOLEAN, COMPARISONS, TABLE, element, home, use_home
+from .functions import (
+    BOOLEAN,
+    COMPARISONS,
+    TABLE,
+    element,
+    home,
+    inside_library,
+    use_home,
+)
 from .record import is_recording, recorded
 from .sizes import Size, counted
 
@@ -529,12 +537,18 @@ def apply_function(current: Home, function: Any, args: Any, kwargs: Any) -> Any:
 def _apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     ours = OVERRIDES.get(function)
     if ours is not None:
-        return finish(ours(*args, **kwargs))
+        return _in_library(ours, args, kwargs)
     package = getattr(function, "__module__", "") or ""
     if package.startswith(("numpy.linalg", "numpy.fft")):
         raise SymbolicValueError(f"{_title(function)} has no symbolic form")
-    implementation = getattr(function, "_implementation", function)
-    return finish(implementation(*args, **kwargs))
+    return _in_library(getattr(function, "_implementation", function), args, kwargs)
+
+
+def _in_library(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Run library code, or ours that stands in for it, and lift what it gives."""
+    with inside_library():
+        args = _plain_sizes(tuple(args))
+        return finish(function(*args, **{k: _plain_sizes(v) for k, v in kwargs.items()}))
 
 
 def _title(function: Any) -> str:
@@ -690,14 +704,12 @@ def _wrapped(value: Any, title: str) -> Any:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         if ours is not None:
-            return finish(ours(*args, **kwargs))
+            return _in_library(ours, args, kwargs)
         if title.startswith(libraries.NEEDS_FLOATS) and any(
             contains_elements(a) for a in (*args, *kwargs.values())
         ):
             raise SymbolicValueError(f"{title} has no symbolic form")
-        return finish(
-            value(*_plain_sizes(args), **{k: _plain_sizes(v) for k, v in kwargs.items()})
-        )
+        return _in_library(value, args, kwargs)
 
     return _recording_function(run, title)
 
