@@ -307,13 +307,15 @@ class DifferentiableFunction(Generic[P, R]):
 
         bound: dict[str, Any] = {}
         for name, p in self.__signature__.parameters.items():
-            decides = isinstance(p.default, bool | str | None)
             if p.kind is p.VAR_POSITIONAL or p.kind is p.VAR_KEYWORD:
-                bound[name] = () if p.kind is p.VAR_POSITIONAL else {}
-            elif p.default is not p.empty and (decides or callable(p.default)):
-                bound[name] = p.default
-            else:
-                bound[name] = dataclasses.MISSING
+                star = "*" if p.kind is p.VAR_POSITIONAL else "**"
+                raise UnsupportedSyntaxError(
+                    f"`{star}{name}`: how many arguments it takes is not known",
+                    self._span(),
+                    "give arguments: `f.backward_source_for(...)`.",
+                )
+            function = callable(p.default) and p.default is not p.empty
+            bound[name] = p.default if function else dataclasses.MISSING
         return generate(self._function, bound, self._wrt, self._single, generic=True)
 
     def backward_source_for(self, *args: P.args, **kwargs: P.kwargs) -> str:

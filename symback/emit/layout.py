@@ -13,9 +13,9 @@ from .lines import Line
 __all__ = ["comments", "paragraph", "wrap"]
 
 WIDTH = 88
-COLUMN = 48
+COLUMN = 44
 """The rightmost column at which comments are aligned."""
-SHOWN = 16
+SHOWN = 10
 """Characters of the user's line that must fit beside a statement to be shown there."""
 
 

@@ -251,7 +251,10 @@ class Calls(Names):
             return self.view(item, "np.ravel")
         if name in METHODS or hasattr(np.ndarray, name) or hasattr(float, name):
             return Partial(("method", item, name))
-        raise self.refuse(f"an array has no attribute `{name}`")
+        if known is None:
+            title = value.name if isinstance(value, Value) else None
+            raise self.ask_arguments(title or "it", f"is asked for `.{name}`")
+        raise self.refuse(f"{self.describe(item)} has no attribute `{name}`")
 
     def shape_of(self, value: Any) -> Any:
         """Return the shape of an array: a tuple of run-time integers if the rank is known."""
@@ -307,6 +310,9 @@ class Calls(Names):
             return self.call_value(method, args, kwargs)
         if isinstance(function, Poison):
             raise self.refuse(function.reason, function.hint or None)
+        if isinstance(function, Array | View) and self.mode == "generic":
+            name = self.read(function).name
+            raise self.ask_arguments(name or "it", "is called")
         raise self.refuse(f"{self.describe(function)} cannot be called here")
 
     def call_known(
@@ -593,6 +599,9 @@ class Calls(Names):
             return self.call_op(METHODS[name], [item, *args], kwargs)
         if name in ("is_integer", "as_integer_ratio", "conjugate"):
             return self.emit("method", value, name, tuple(self.operand(a) for a in args), {})
+        if self.type_of(value) is None:
+            title = value.name if isinstance(value, Value) else None
+            raise self.ask_arguments(title or "it", f"is asked for `.{name}()`")
         raise self.refuse(f"the array method `{name}` is not supported")
 
     def mutating_method(

@@ -59,6 +59,9 @@ DATA_INTEGERS = frozenset(
 )
 """Operations whose integer result may depend on data, not only on shapes."""
 
+COMPLEX = frozenset({"np.conj", "np.real", "np.imag", "builtins.complex", "np.angle"})
+"""Operations that show that complex numbers may be about."""
+
 LISTS = frozenset(
     {"list", "list_append", "list_reverse", "list_zeros", "builtins.list", "tolist"}
 )
@@ -135,6 +138,8 @@ class Core:
         self.captured: list[Param] = []
         self.errstate: dict[str, str] = {}
         self.keep_floats = False
+        self.active_loops: list[Value] = []
+        self.complex_seen = False
 
     # Places
 
@@ -173,6 +178,8 @@ class Core:
         **kwargs: Arg,
     ) -> Value:
         """Append a node with one output and return the output, typed if possible."""
+        if op in COMPLEX or op.startswith("np.fft."):
+            self.complex_seen = True
         value = Value(name, self.type_node(op, args, kwargs))
         self.append(Node(op, args, kwargs, (value,), (), self.span()))
         return value
@@ -469,6 +476,7 @@ class Core:
         value = item.value
         if value is None or value is Ellipsis:
             return value
+        self.complex_seen = self.complex_seen or type(value) is complex
         if isinstance(value, bool | int | float | complex | str) and type(
             value
         ) in (bool, int, float, complex, str):
@@ -657,6 +665,11 @@ class Core:
                 return ("list", *map(self.item_shape, held))[1:]
         if _number(item):
             return None
+        if self.active_loops:
+            # Written out iteration by iteration, the list's items are known.
+            raise self.need_static(
+                self.active_loops[-1], "the items of this list must be known"
+            )
         raise self.refuse(
             f"{self.describe(item)} cannot be kept in a list whose length is known "
             "only at run time",

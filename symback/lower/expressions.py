@@ -709,6 +709,11 @@ class Expressions(Core):
     def array_item(self, item: Any, index: Any) -> Any:
         """Read entries of an array; basic indices give a view of it."""
         base = self.operand(item)
+        if isinstance(index, Known) and isinstance(index.value, str):
+            known = base.type if isinstance(base, Value) else None
+            if known is None:
+                name = base.name if isinstance(base, Value) else None
+                raise self.ask_arguments(name or "it", "is indexed by a string")
         place = self.operand(index)
         self.check_index(place)
         value = self.emit("getitem", base, place)
@@ -723,6 +728,10 @@ class Expressions(Core):
         return View(item, "getitem", (place,), value, base)
 
     uncertain: set[Value]
+
+    def ask_arguments(self, name: str, why: str, node: ast.AST | None = None) -> Any:
+        """Return the error that asks for arguments before the source can be written."""
+        raise NotImplementedError
 
     def check_index(self, place: Any) -> None:
         """Refuse float values as indices where that can be seen."""

@@ -905,7 +905,10 @@ def _is_constant(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 @intrinsic(helpers.is_complex)
 def _is_complex(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    known = low.type_of(low.operand(args[0]))
+    value = low.operand(args[0])
+    known = low.type_of(value)
+    if known is None and low.complex_seen and isinstance(value, Value):
+        return low.emit("np.iscomplexobj", value)
     return Known(known is not None and known.dtype.startswith("complex"))
 
 

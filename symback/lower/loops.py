@@ -35,6 +35,8 @@ MAX_ROUNDS = 8
 class Loops(Statements):
     """Lower loops and comprehensions."""
 
+    wrt: tuple[str, ...]
+
     # What can be walked
 
     def iterate(self, item: Any) -> Iterable:
@@ -69,6 +71,10 @@ class Loops(Statements):
     def iterate_array(self, item: Any) -> Iterable:
         """Walk the first axis of an array."""
         value = self.operand(item)
+        if self.mode == "generic" and value in self.parameters and (
+            value.name in self.wrt
+        ):
+            raise self.ask_arguments(value.name, "is looped over")
         known = value.type if isinstance(value, Value) else None
         if known is not None and known.is_array:
             if not known.rank:
@@ -233,6 +239,8 @@ class Loops(Statements):
         count = len(self.nodes)
         captured = len(self.captured)
         index = self.new_index(fixed)
+        active = len(self.active_loops)
+        self.active_loops.append(index)
         try:
             self.loop_node(walked, (start, stop, step), index, body, flags)
             return
@@ -240,6 +248,8 @@ class Loops(Statements):
             found, _ = self.origin(need.value)
             if found is not index or not fixed:
                 raise
+        finally:
+            del self.active_loops[active:]
         del self.nodes[count:]
         assert captured <= len(self.captured)
         self.state = before

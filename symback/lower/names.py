@@ -326,6 +326,8 @@ class Names(Expressions):
         self, function: Function, args: list[Any], kwargs: dict[str, Any]
     ) -> None:
         """Ask for static arguments where a function calls itself."""
+        if self.fixed_span is not None:
+            return
         depth = sum(1 for f in self.stack if f.definition is function.node)
         if depth and self.conditional:
             for item in (*args, *kwargs.values()):

@@ -68,7 +68,7 @@ class Lowerer(Loops):
         self.pairs = sample_pairs(200)
         self.random = np.random.default_rng(7)
         self.trees: dict[str, Tree] = {}
-        self.floated: set[Value] = set()
+        self.wrt: tuple[str, ...] = ()
 
     # Types of arguments
 

@@ -291,18 +291,22 @@ class Statements(Calls):
         if isinstance(item, Array | View | Value):
             value = self.operand(item)
             if isinstance(value, Value) and value.type is None:
-                found, param = self.unknown_parameter(value)
-                if found:
-                    raise self.ask_arguments(param, "is unpacked", node)
+                owner = self.parameter_of(value)
+                if owner is not None:
+                    raise self.ask_arguments(owner, "is unpacked", node)
             return [self.array_item(item, Known(k)) for k in range(count)]
         return self.known_items(item, node)
 
-    def unknown_parameter(self, value: Value) -> tuple[bool, str]:
-        """Say whether a value is a parameter whose kind is not known, and its name."""
-        return (
-            self.mode == "generic" and value in self.parameters,
-            value.name or "",
-        )
+    def parameter_of(self, value: Value) -> str | None:
+        """Return the parameter of unknown kind that a value is, or is an item of."""
+        if self.mode != "generic":
+            return None
+        while value not in self.parameters:
+            node = self.defs.get(value)
+            if node is None or node.op != "getitem":
+                return None
+            value = node.args[0]
+        return value.name or ""
 
     parameters: set[Value]
 

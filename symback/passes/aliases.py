@@ -82,7 +82,9 @@ class Aliases:
         self._kinds = Kinds(graph)
         self._sites: dict[Value, set[Site]] = {}
         self._held: dict[Site, set[Site]] = {}
-        self.external = {p.value for p in graph.params if not _is_scalar(p.value)}
+        self.external = {
+            p.value for p in graph.params if not self._kinds.is_scalar(p.value)
+        }
         for site in self.external:
             self._sites[site] = {site}
             self._held[site] = {site}
@@ -124,7 +126,7 @@ class Aliases:
         return {inner for site in sites for inner in self._held.get(site, ())}
 
     def _add(self, value: Value, sites: Iterable[Site]) -> None:
-        if not _is_scalar(value):
+        if not self._kinds.is_scalar(value):
             self._grow(self._sites.setdefault(value, set()), sites)
 
     def _hold(self, containers: Iterable[Site], items: set[Site]) -> None:
@@ -239,10 +241,6 @@ class Aliases:
             self._add(out, found)
         for block in node.blocks:
             self._block(block)
-
-
-def _is_scalar(value: Value) -> bool:
-    return value.type is not None and value.type.is_scalar
 
 
 def _may_be_array(value: Arg) -> bool:

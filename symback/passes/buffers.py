@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..graph import Arg, Block, Graph, Node, Value, leaves
-from .aliases import INPLACE, Aliases, Site, has_inplace, is_view
+from .aliases import CONTAINERS, INPLACE, Aliases, Site, has_inplace, is_view
 from .kinds import Kinds
 
 __all__ = ["buffers"]
@@ -91,6 +91,9 @@ class _Search:
             cuts = self._conflicts(place)
             if cuts is None:
                 continue
+            if not cuts.edges:
+                # Parts of something larger that are copied are no parts any more.
+                return cuts
             out = place.node.outs[0]
             if out in self.tried:
                 return _Cuts(edges={(place.node, 0)})
@@ -155,11 +158,17 @@ class _Search:
         cuts = _Cuts()
         if sites & self.aliases.external:
             self._cut_external(changed, (node, 0), cuts, set())
-        for value in needed:
-            if self.aliases.reads(value) & sites:
-                self._cut_value(value, place, cuts)
+            return cuts
+        conflicts = [v for v in needed if self.aliases.reads(v) & sites]
         if origins is None:
-            self._cut_collected(place, sites, cuts)
+            conflicts += self._collected(place, sites, cuts)
+        parts = [v for v in conflicts if v is not changed and self._is_part(v)]
+        views = {v for v in parts if is_view(self.made[v].node)}
+        if parts:
+            # What was made from these may be fresh once they are.
+            return _Cuts(values=views or set(parts))
+        for value in conflicts:
+            self._cut_value(value, place, cuts)
         return cuts if cuts.values or cuts.edges else None
 
     def _origins(self, value: Arg, loop: Block | None) -> set[Value] | None:
@@ -275,17 +284,15 @@ class _Search:
 
     def _cut_value(self, value: Value, place: _Place, cuts: _Cuts) -> None:
         """Copy so that a value which is needed later is not what is written to."""
-        edge = self._entry(value, place)
-        if edge is not None:
-            cuts.edges.add(edge)
-        elif value is not place.node.args[0] and self._is_taken(value):
-            cuts.values.add(value)
-        else:
-            cuts.edges.add((place.node, 0))
+        cuts.edges.add(self._entry(value, place) or (place.node, 0))
 
-    def _is_taken(self, value: Value) -> bool:
-        """Return whether a value is a part of something larger, a row say."""
-        return value in self.made and is_view(self.made[value].node)
+    def _is_part(self, value: Value) -> bool:
+        """Return whether a value may be a part of something else, a row say."""
+        if value not in self.made or self.aliases.sites(value) <= {value}:
+            return False
+        node = self.made[value].node
+        plumbing = node.blocks or node.op in INPLACE or node.op == "stop_gradient"
+        return not plumbing and node.op not in CONTAINERS
 
     def _entry(self, value: Value, place: _Place) -> tuple[Node, int] | None:
         """Return the loop around a mutation that begins with a value, if any."""
@@ -319,8 +326,13 @@ class _Search:
             block = next(b for b in self._blocks() if node in b.nodes)
         return None
 
-    def _cut_collected(self, place: _Place, sites: set[Site], cuts: _Cuts) -> None:
-        """Copy what loops collect if a later iteration would write to it."""
+    def _collected(
+        self, place: _Place, sites: set[Site], cuts: _Cuts
+    ) -> Iterator[Value]:
+        """Copy what loops collect if a later iteration would write to it.
+
+        Parts of something larger are yielded instead.
+        """
         loop = place.loop
         while loop is not None:
             node = self.around[loop]
@@ -329,8 +341,8 @@ class _Search:
             for k in range(len(node.args[-1]), len(node.outs)):
                 item = body.results[flags + k]
                 if self.aliases.reads(item) & sites:
-                    if isinstance(item, Value) and self._is_taken(item):
-                        cuts.values.add(item)
+                    if isinstance(item, Value) and self._is_part(item):
+                        yield item
                     else:
                         cuts.edges.add((body, flags + k))
             block = next(b for b in self._blocks() if node in b.nodes)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import runtime
 from .helpers import is_complex, is_constant
 from .registry import elementwise, pullback, zero
 
@@ -35,6 +36,16 @@ def power_exponent(x: Array, y: Array, out: Array) -> Array:
     if is_constant(x) and x != 0:
         return out * np.log(x)
     return out * np.log(np.where(x == 0, 1.0, x))
+
+
+def divmod_x(r_bar: Array, x: Array) -> Array:
+    """Pass the remainder's cotangent on; the quotient is a step."""
+    return np.zeros_like(x) if r_bar is None else runtime.unbroadcast(r_bar, x)
+
+
+def divmod_y(r_bar: Array, q: Array, y: Array) -> Array:
+    """Multiply the remainder's cotangent by minus the quotient."""
+    return np.zeros_like(y) if r_bar is None else runtime.unbroadcast(-q * r_bar, y)
 
 
 def abs_slope(x: Array) -> Array:
@@ -88,11 +99,7 @@ for name in ("np.mod", "np.remainder"):
     )
 elementwise("np.fmod(x, y)", "1", "-np.trunc(x / y)", singular=True)
 zero("np.floor_divide(x, y)")
-pullback(
-    "np.divmod(x, y) -> q, r",
-    "runtime.unbroadcast(r_bar, x)",
-    "runtime.unbroadcast(-q * r_bar, y)",
-)
+pullback("np.divmod(x, y) -> q, r", divmod_x, divmod_y)
 
 elementwise("np.reciprocal(x)", "-out**2", singular=True, domain="x != 0")
 elementwise("np.square(x)", "2 * x")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .helpers import part
+from .helpers import from_last, part, to_last
 from .registry import pullback, zero
 
 Array = Any
@@ -43,12 +43,12 @@ def rfft_of(out_bar: Array, a: Array, n: Any, axis: Any, norm: Any) -> Array:
 
 def irfft_of(out_bar: Array, a: Array, n: Any, axis: Any, norm: Any) -> Array:
     """Count the entries twice that stand for their mirror image too."""
-    full = np.moveaxis(np.fft.ifft(out_bar, axis=axis, norm=norm), axis, -1)
+    full = to_last(np.fft.ifft(out_bar, axis=axis, norm=norm), axis)
     size = np.shape(full)[-1]
     k = np.arange(size // 2 + 1)
     twice = 2.0 - (k == 0) - (2 * k == size)
-    half = np.moveaxis(full[..., : size // 2 + 1] * twice, -1, axis)
-    return fit(half, a, size // 2 + 1, axis)
+    half = from_last(full[..., : size // 2 + 1] * twice, axis)
+    return half if n is None else fit(half, a, size // 2 + 1, axis)
 
 
 def fftn_axes(a: Array, s: Any, axes: Any) -> Any:

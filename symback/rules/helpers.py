@@ -21,6 +21,7 @@ import numpy as np
 from .. import runtime
 
 __all__ = [
+    "both",
     "cast_back",
     "cho_solve_factor",
     "count",
@@ -37,6 +38,7 @@ __all__ = [
     "positions",
     "reverse_cumsum",
     "safe",
+    "scaled",
     "softmax",
     "spread",
     "standard",
@@ -98,6 +100,18 @@ def swap(x: Array) -> Array:
     if known_rank(x) and np.ndim(x) == 2:
         return x.T
     return np.swapaxes(x, -1, -2)
+
+
+def both(first: Any, second: Any) -> Any:
+    """Add two contributions, of which an output without a cotangent has none."""
+    if first is None:
+        return second
+    return first if second is None else first + second
+
+
+def scaled(bar: Any, factor: Array) -> Any:
+    """Multiply a cotangent, or return None for an output that has none."""
+    return None if bar is None else bar * factor
 
 
 def symmetrized(x: Array) -> Array:

@@ -320,6 +320,8 @@ def bincount_weights(out_bar: Array, x: Any, weights: Array) -> Array:
 
 def histogram_weights(hist_bar: Array, edges: Array, a: Array) -> Array:
     """Read the cotangent of the bin in which each entry fell; 0 outside the bins."""
+    if hist_bar is None:
+        return np.zeros_like(a)
     bins = len(edges) - 1
     place: Array = np.searchsorted(edges, a, side="right") - 1
     # The last bin holds its right edge too.

@@ -14,6 +14,7 @@ from .. import runtime
 from .helpers import (
     is_complex,
     known_rank,
+    per_matrix,
     safe,
     swap,
     tally,
@@ -152,6 +153,13 @@ def solve_a(out_bar: Array, out: Array, a: Array, b: Array) -> Array:
     return runtime.unbroadcast(-np.linalg.solve(swap(a), out_bar) @ swap(out), a)
 
 
+def slogdet_of(logabsdet_bar: Array, a: Array) -> Array:
+    """Return A⁻ᵀ times the cotangent; the sign is a step."""
+    if logabsdet_bar is None:
+        return np.zeros_like(a)
+    return per_matrix(logabsdet_bar, a) * swap(np.linalg.inv(a))
+
+
 def cofactor_a(out_bar: Array, out: Array, a: Array) -> Array:
     """Return the cotangent of the matrix of cofactors of an invertible matrix.
 
@@ -283,7 +291,7 @@ pullback(
 )
 pullback(
     "np.linalg.slogdet(a) -> sign, logabsdet",
-    "per_matrix(logabsdet_bar, a) * swap(np.linalg.inv(a))",
+    slogdet_of,
     singular=True,
 )
 pullback(

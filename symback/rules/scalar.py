@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .arithmetic import abs_slope, power_base, power_exponent
+from .arithmetic import abs_slope, divmod_x, divmod_y, power_base, power_exponent
 from .comparison import HALF
 from .registry import elementwise, pullback, select, zero
 
@@ -129,7 +129,7 @@ elementwise(
 select("max(x, y)", "x > y", "y > x", tie=HALF, kink="x == y")
 select("min(x, y)", "x < y", "y < x", tie=(HALF[1], HALF[0]), kink="x == y")
 pullback("sum(iterable, start=0)", sum_items, "runtime.unbroadcast(out_bar, start)")
-pullback("divmod(x, y) -> q, r", "r_bar", "-q * r_bar")
+pullback("divmod(x, y) -> q, r", divmod_x, divmod_y)
 zero(
     "int(x)",
     "bool(x)",

@@ -56,10 +56,13 @@ def eigh_a(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
 
 def eigh_b(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
     """Return the cotangent of B in A V = B V diag(w), Vᵀ B V = 1."""
-    size = np.shape(w)[0]
-    eye = np.eye(size, dtype=w.dtype)
+    eye = np.eye(len(w), dtype=w.dtype)
+    if v_bar is None:
+        return -(v * (w_bar * w)) @ v.T
     turn = v.T @ v_bar
-    inner = (inverse_gaps(w) * turn + eye * w_bar) * w + 0.5 * eye * turn
+    inner = inverse_gaps(w) * turn * w + 0.5 * eye * turn
+    if w_bar is not None:
+        inner = inner + eye * (w_bar * w)
     return -symmetrized(v @ inner @ v.T)
 
 

@@ -324,18 +324,21 @@ special(
 )
 pullback(
     f"{SP}.fresnel(z) -> s, c",
-    "s_bar * np.sin(math.pi / 2 * z**2) + c_bar * np.cos(math.pi / 2 * z**2)",
+    "both(scaled(s_bar, np.sin(math.pi / 2 * z**2)),"
+    " scaled(c_bar, np.cos(math.pi / 2 * z**2)))",
 )
 pullback(
-    f"{SP}.sici(x) -> si, ci", "si_bar * np.sinc(x / math.pi) + ci_bar * np.cos(x) / x"
+    f"{SP}.sici(x) -> si, ci",
+    "both(scaled(si_bar, np.sinc(x / math.pi)), scaled(ci_bar, np.cos(x) / x))",
 )
 pullback(
     f"{SP}.shichi(x) -> shi, chi",
-    "shi_bar * np.sinh(x) / x + chi_bar * np.cosh(x) / x",
+    "both(scaled(shi_bar, np.sinh(x) / x), scaled(chi_bar, np.cosh(x) / x))",
 )
 pullback(
     f"{SP}.airy(z) -> ai, aip, bi, bip",
-    "ai_bar * aip + aip_bar * z * ai + bi_bar * bip + bip_bar * z * bi",
+    "both(both(scaled(ai_bar, aip), scaled(aip_bar, z * ai)),"
+    " both(scaled(bi_bar, bip), scaled(bip_bar, z * bi)))",
 )
 
 # Distribution functions of the normal's relatives, by their argument.

@@ -139,6 +139,7 @@ def generate(
     static: frozenset[str] = frozenset()
     for _ in range(8 + len(arguments)):
         low = Lowerer(mode, static)
+        low.wrt = wrt
         try:
             with quiet():
                 return _generate(low, function, arguments, wrt, single)

@@ -162,10 +162,12 @@ class Control(Cotangents):
         """Return a value's cotangent at the end of a branch's backward."""
         found = inner.get(primal)
         if found is None:
-            return self.zeros(primal) if before is None else before
-        if before is None:
-            return self.final(primal, found)
-        return self.final(primal, self.add(primal, Cotangent(before), found))
+            value = self.zeros(primal) if before is None else before
+        elif before is None:
+            value = self.final(primal, found)
+        else:
+            value = self.final(primal, self.add(primal, Cotangent(before), found))
+        return self.solid(primal, value)
 
     def hand_out(
         self, node: Node, kept: list[Block], made: list[Block]
@@ -327,12 +329,13 @@ class Control(Cotangents):
                 incoming.get(finals[k], None) for k in state
             ]
             starts: list[Arg] = [
-                self.zeros(finals[k]) if b is None else b
+                self.zeros(finals[k]) if b is None else self.solid(finals[k], b)
                 for k, b in zip(state, begin, strict=True)
             ]
             for value in sums:
                 old = cots.pop(value, None)
-                starts.append(self.zeros(value) if old is None else self.final(value, old))
+                begun = self.zeros(value) if old is None else self.final(value, old)
+                starts.append(self.solid(value, begun))
             if counted:
                 stop: Arg = low.emit("builtins.len", saved[0]) if saved else trips
                 bounds: tuple[Arg, Arg, Arg] = (0, stop, 1)

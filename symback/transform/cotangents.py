@@ -165,6 +165,18 @@ class Cotangents:
         self.low.append(Node("if", (test,), {}, (out,), sides, self.low.span()))
         return out
 
+    def solid(self, primal: Value, value: Arg) -> Arg:
+        """Return a cotangent that may be changed in place: not one stretched number."""
+        known = primal.type
+        if not isinstance(value, Value):
+            if known is not None and known.is_array:
+                return self.low.emit("np.full_like", primal, value)
+            return value
+        node = self.low.defs.get(value)
+        if node is not None and node.op == "np.broadcast_to":
+            return self.low.emit("np.copy", value)
+        return value
+
     def zeros(self, primal: Value) -> Arg:
         """Return the zero cotangent of a value."""
         known = primal.type
@@ -172,7 +184,11 @@ class Cotangents:
             return self.low.emit("list_zeros", primal)
         if known is not None and known.is_scalar:
             return 0.0
-        return self.low.emit("np.zeros_like", primal)
+        zeros = self.low.emit("np.zeros_like", primal)
+        if known is None:
+            # Of a number this is a number, of an array the array.
+            return self.low.emit("getitem", zeros, ())
+        return zeros
 
     def add(self, primal: Value, old: Cotangent | None, new: Cotangent) -> Cotangent:
         """Accumulate a contribution."""
@@ -181,11 +197,7 @@ class Cotangents:
         low = self.low
         if new.place is not None:
             base = self.final(primal, old)
-            made = low.defs.get(base) if isinstance(base, Value) else None
-            if made is not None and made.op == "np.broadcast_to":
-                base = low.emit("np.copy", base)
-            if not isinstance(base, Value):
-                base = low.emit("np.full_like", primal, base)
+            base = self.solid(primal, base)
             value = low.emit("index_add", base, new.place[0], new.value)
             return Cotangent(value, self.union(old.mask, new.mask))
         if old.place is not None:

@@ -484,6 +484,8 @@ class Reverse(Control):
             if known is not None and known.is_array:
                 return low.emit("np.full_like", value, final, name=f"{value.name}_bar")
             return final
+        if known is None and not self.settled(final):
+            final = low.emit("runtime.unbroadcast", final, value)
         node = low.defs.get(final)
         if _kind(final.type) == "c" and _kind(known) == "f":
             final = low.emit("np.real", final)
@@ -509,6 +511,11 @@ class Reverse(Control):
             object.__setattr__(final, "name", f"{value.name}_bar")
         self.found[value] = final
         return final
+
+    def settled(self, value: Value) -> bool:
+        """Say whether a value of unknown type has been given its primal's shape."""
+        node = self.low.defs.get(value)
+        return node is not None and node.op.startswith("runtime.")
 
     def base(self, value: Value) -> Value | None:
         """Return the backward value whose memory this one shares; None for a primal's."""

@@ -49,9 +49,7 @@ def _getitem(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     if not isinstance(x, Value):
         return False
     cot = outs[node.outs[0]]
-    value = sweep.widen(sweep.clean(cot), node.outs[0]) if cot.place is None else _only(
-        sweep, node, outs
-    )
+    value = _only(sweep, node, outs)
     low = sweep.low
     if _is_list(x) and isinstance(index, slice):
         base = sweep.final(x, cots[x]) if x in cots else sweep.zeros(x)
@@ -82,10 +80,10 @@ def _read_mask(low: Any, x: Value, index: Arg) -> Arg:
 def _setitem(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     x, index, value = node.args
     low = sweep.low
-    bar = _only(sweep, node, outs)
+    bar = sweep.solid(node.outs[0], _only(sweep, node, outs))
     if isinstance(value, Value) and value in sweep.varied:
         part = low.emit("getitem", bar, index)
-        if _may_repeat(index):
+        if _may_repeat(low, index) and not _is_list(x):
             wins = low.emit("runtime.winners", index, node.outs[0])
             part = low.emit("np.where", wins, part, 0.0)
         if _is_list(x):
@@ -126,8 +124,10 @@ def _unwritten(low: Any, x: Value, index: Arg) -> Arg:
     return low.emit("setitem", full, index, False)
 
 
-def _may_repeat(index: Arg) -> bool:
+def _may_repeat(low: Any, index: Arg) -> bool:
     """Say whether an index may name an entry twice: it holds integer arrays."""
+    if low.basic_index(index) is None:
+        return True
     parts = index if isinstance(index, tuple) else (index,)
     for part in parts:
         if isinstance(part, list):

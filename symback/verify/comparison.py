@@ -346,9 +346,7 @@ class _Work:
             # A random point may make a loop endless; the caller's own does not.
             patience = self.seconds if own else max(0.5, 10 * self.tracing)
             start = self.clock.elapsed
-            traced = self.programs.trace(
-                self.tape(self.clock.share(patience)), values
-            )
+            traced = self.programs.trace(self.tape(self.clock.share(patience)), values)
             traced.tape.clock = self.clock
             self.tracing = max(self.tracing, self.clock.elapsed - start)
         except TimedOut:
@@ -504,9 +502,7 @@ class _Work:
         values = tape.replay(numbers, reals, roots)
         tiny = reals.context.mpf(10) ** -(2 * self.digits)
         tolerance = reals.context.mpf(10) ** -self.digits
-        scale = max(
-            (abs(values[s.index]) for _, s, _ in doubtful), default=reals.zero
-        )
+        scale = max((abs(values[s.index]) for _, s, _ in doubtful), default=reals.zero)
         for name, s, g in doubtful:
             expected, got = values[s.index], values[g.index]
             off = _relative(reals, expected, got)

@@ -238,7 +238,9 @@ def _transform(x: Any, n: int | None, axis: int, norm: str | None, sign: int) ->
     waves = np.empty((size, size), dtype=object)
     for j in range(size):
         for k in range(size):
-            waves[j, k] = ComplexElement(_cosine(j * k, size), sign * _sine(j * k, size))
+            waves[j, k] = ComplexElement(
+                _cosine(j * k, size), sign * _sine(j * k, size)
+            )
     result = np.dot(base, waves)
     forward = sign < 0
     if norm == "ortho":

@@ -61,7 +61,7 @@ class Leaf:
     @property
     def is_complex(self) -> bool:
         """Return whether its entries have an imaginary part to move."""
-        return self.value.dtype.kind == "c"
+        return bool(self.value.dtype.kind == "c")
 
     def restore(self, value: Array) -> Any:
         """Return moved entries as the kind of object that the caller gave."""

@@ -60,9 +60,7 @@ class _Insert(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
         line, text = node.lineno, ast.unparse(node)
         node.args = [self.visit(a) for a in node.args]
-        node.keywords = [
-            ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords
-        ]
+        node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if isinstance(node.func, ast.Attribute) and not _is_module(node.func.value):
             node.func.value = self.visit(node.func.value)
         if line < self.first_line:

@@ -142,7 +142,9 @@ class Programs:
             try:
                 function = rebind(target)
                 if side == "gradient":
-                    captured = {k: rebind(v) for k, v in self.generated.captured.items()}
+                    captured = {
+                        k: rebind(v) for k, v in self.generated.captured.items()
+                    }
                     return self._call_generated(function, values, rebind, captured)
                 return self._call(function, values, rebind)
             except (TimedOut, KeyboardInterrupt, CannotRunError):

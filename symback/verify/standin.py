@@ -548,7 +548,9 @@ def _in_library(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run library code, or ours that stands in for it, and lift what it gives."""
     with inside_library():
         args = _plain_sizes(tuple(args))
-        return finish(function(*args, **{k: _plain_sizes(v) for k, v in kwargs.items()}))
+        return finish(
+            function(*args, **{k: _plain_sizes(v) for k, v in kwargs.items()})
+        )
 
 
 def _title(function: Any) -> str:
@@ -664,8 +666,9 @@ def stand_in(value: Any, title: str) -> Any:
         return value
     if title in SCALAR_FUNCTIONS:
         return _recording_function(SCALAR_FUNCTIONS[title], title)
-    if title.startswith("scipy.stats") and hasattr(value, "logpdf" if hasattr(
-        value, "logpdf") else "logpmf"):
+    if title.startswith("scipy.stats") and hasattr(
+        value, "logpdf" if hasattr(value, "logpdf") else "logpmf"
+    ):
         from .distributions import StandInDistribution
 
         return StandInDistribution(title.rpartition(".")[2], value)

@@ -77,5 +77,7 @@ def entries(value: Any, name: str) -> Iterator[tuple[str, Any]]:
             plain = leaf.view(np.ndarray)
             for index in np.ndindex(*leaf.shape):
                 yield index_name(path, index), plain[index]
-        elif isinstance(leaf, (int, float, np.number, Element)) or hasattr(leaf, "imag"):
+        elif isinstance(leaf, (int, float, np.number, Element)) or hasattr(
+            leaf, "imag"
+        ):
             yield path, leaf

@@ -1,0 +1,427 @@
+"""Finite differences against a generated gradient.
+
+Small inputs are checked number by number, large ones along a few random directions,
+and only where one of these disagrees are the wrong numbers looked for.  A kink, where the
+slopes to the left and to the right differ, is no error as long as the gradient lies
+between them.
+
+>>> found = check(abs, (0.0,), {}, wrt="x", gradient=lambda x: 0.0)
+>>> found.ok, found.rows[0].kink, found.rows[0].slopes
+(True, True, (-1.0, 1.0))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .inputs import PRECISION, Inputs, Leaf
+from .steps import Slope, first_step, slope
+from .structure import index_name, leaves
+
+__all__ = ["CheckRow", "GradientCheck", "check"]
+
+Array = np.ndarray[Any, Any]
+
+FEW = 64
+"""Numbers up to which each is checked by itself."""
+
+SHOWN = 12
+"""Wrong numbers that are looked for, a parameter, when a direction disagrees."""
+
+TOLERANCE = 1e-6
+"""The relative difference up to which a float64 gradient is right: differences are good
+to about 1e-10, and the gradient of a well-conditioned function to 1e-13."""
+
+ROUNDING = 1e-10
+"""A gradient's own rounding error, relative to the largest of its parameter's entries:
+what is left where contributions cancel."""
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One number of the gradient, or one random direction.
+
+    name : of the parameter or, in a container, of the array: ``p['W']``.
+    index : in the array; ``()`` for a number; None for a direction.
+    generated, numeric : the derivative by the gradient, and by differences.
+    slopes : to the left and to the right.  kink : whether they differ.
+    ok : whether the derivatives agree or, at a kink, the generated one lies between.
+    error : the estimated error of `numeric`.
+    """
+
+    name: str
+    index: tuple[int, ...] | None
+    generated: float
+    numeric: float
+    relative_difference: float
+    kink: bool
+    slopes: tuple[float, float]
+    ok: bool
+    error: float = 0.0
+    direction: int = 0
+    part: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return the name with its index, as ``W[0,1]``."""
+        if self.index is None:
+            return (
+                f"{self.name} direction {self.direction}"
+                if self.direction
+                else self.name
+            )
+        return index_name(self.name, self.index) + self.part
+
+
+@dataclass
+class GradientCheck:
+    """Finite differences against a gradient.
+
+    rows : a number or a random direction each.  findings : what a mismatch usually
+    means, and the kinks.  culprit : the operation whose derivative is wrong, if the
+    gradient is and the place could be found.
+    """
+
+    name: str
+    rows: list[CheckRow] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    culprit: Any = None
+
+    @property
+    def ok(self) -> bool:
+        """Return whether every row is."""
+        return all(row.ok for row in self.rows)
+
+    @property
+    def worst(self) -> CheckRow | None:
+        """Return the row that is furthest off: a wrong one if there is any.
+
+        None if there are no rows.
+        """
+
+        def badness(row: CheckRow) -> tuple[bool, float]:
+            off = row.relative_difference
+            if row.ok and row.kink:
+                off = 0.0
+            return not row.ok, math.inf if math.isnan(off) else off
+
+        return max(self.rows, key=badness, default=None)
+
+    def raise_if_wrong(self) -> GradientCheck:
+        """Return self, or raise `RefutedError` with the table if a row is wrong."""
+        if self.ok:
+            return self
+        from ..errors import RefutedError
+
+        raise RefutedError(str(self))
+
+    def __str__(self) -> str:
+        from ..show.checks import check_text
+
+        return check_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..show.checks import check_html
+
+        return check_html(self)
+
+
+def relative(a: float, b: float) -> float:
+    """Return the difference of two numbers relative to the larger one.
+
+    >>> relative(0.0, 0.0), relative(1.0, 0.5), relative(0.0, float("nan"))
+    (0.0, 0.5, nan)
+    """
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    if math.isinf(a) or math.isinf(b):
+        return math.nan if a == b else math.inf
+    size = max(abs(a), abs(b))
+    return abs(a - b) / size if size else 0.0
+
+
+def check(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    wrt: str | tuple[str, ...],
+    gradient: Callable[..., Any],
+    step: float | None = None,
+    per_coordinate: bool | None = None,
+    directions: int = 3,
+    seed: int = 0,
+    source: Callable[[], Any] | None = None,
+) -> GradientCheck:
+    """Compare a gradient with finite differences of the function.
+
+    Args:
+        fn: the function; its value must be one real number.
+        args, kwargs: where.
+        wrt: the parameters that `gradient` is taken by: one name (it returns one gradient) or
+            a tuple of names (a tuple of them).
+        gradient: a function of the same parameters.
+        step: the step of the central differences; None to find one for each number.
+        per_coordinate: True for a row for each number, False for directions; None for
+            directions if there are more than 64 numbers.
+        directions: how many random directions, for each parameter.
+        seed: of the directions.
+        source: gives the graphs of the function and of its gradient, as `symback.run.Source`,
+            to find the culprit in.
+
+    Raises:
+        NotScalarError: the function returns more than one number.
+    """
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    inputs = Inputs(fn, args, kwargs, names)
+    given = gradient(*args, **kwargs)
+    work = _Check(inputs, step, directions, seed)
+    work.read_gradient((given,) if isinstance(wrt, str) else given)
+    if not math.isfinite(inputs.value({})):
+        what = inputs.value({})
+        work.result.findings.append(f"the value of `{inputs.name}` is {what} here")
+    by_number = inputs.count <= FEW if per_coordinate is None else per_coordinate
+    for number in range(len(inputs.leaves)):
+        if number in work.gradients and by_number:
+            work.add_numbers(number)
+    if not by_number:
+        for name in names:
+            work.add_directions(name)
+    from .meaning import explain
+
+    explain(work.result, inputs, work.gradients)
+    if not work.result.ok:
+        from .edges import find_culprit
+
+        work.result.culprit = find_culprit(work.result, inputs, work.gradients, source)
+    return work.result
+
+
+class _Check:
+    """A check at work."""
+
+    def __init__(
+        self, inputs: Inputs, step: float | None, directions: int, seed: int
+    ) -> None:
+        self.inputs = inputs
+        self.step = step
+        self.directions = directions
+        self.rng = np.random.default_rng(seed)
+        self.result = GradientCheck(inputs.name)
+        self.gradients: dict[int, Array] = {}
+        self.analytic = True
+
+    def read_gradient(self, given: tuple[Any, ...]) -> None:
+        """Take the gradient's leaves; one of a wrong form is a wrong row."""
+        found = {
+            name: leaf
+            for parameter, part in zip(self.inputs.wrt, given, strict=True)
+            for name, leaf in leaves(part, parameter)
+        }
+        for number, leaf in enumerate(self.inputs.leaves):
+            part = found.get(leaf.name)
+            shape = None if part is None else np.shape(part)
+            if shape == leaf.value.shape:
+                dtype = np.complex128 if leaf.is_complex else np.float64
+                if np.iscomplexobj(part) and not leaf.is_complex:
+                    self._malformed(leaf, "is complex, the parameter is real")
+                    continue
+                self.gradients[number] = np.array(part, dtype=dtype)
+            elif shape is None:
+                self._malformed(
+                    leaf, "is missing: its structure is not the parameter's"
+                )
+            else:
+                text = f"has shape {shape}, the parameter {leaf.value.shape}"
+                if shape == leaf.value.shape[::-1]:
+                    text += ": it is transposed"
+                self._malformed(leaf, text)
+
+    def _malformed(self, leaf: Leaf, text: str) -> None:
+        nan = math.nan
+        row = CheckRow(leaf.name, None, nan, nan, nan, False, (nan, nan), False)
+        self.result.rows.append(row)
+        self.result.findings.append(f"{leaf.name}: the gradient {text}")
+
+    # Rows
+
+    def add_numbers(self, number: int) -> None:
+        """Add a row for each number of a leaf."""
+        for index in np.ndindex(*self.inputs.leaves[number].value.shape):
+            self.result.rows.extend(self.number_rows(number, index))
+
+    def number_rows(self, number: int, index: tuple[int, ...]) -> list[CheckRow]:
+        """Return the row of one number; two if it is complex."""
+        leaf = self.inputs.leaves[number]
+        units = [("", 1.0), (".imag", 1j)] if leaf.is_complex else [("", 1.0)]
+        rows = []
+        for part, unit in units:
+            move = np.zeros_like(leaf.value)
+            move[index] = unit
+            x = leaf.value[index]
+            at = float(x.imag if part else x.real)
+            rows.append(self.row({number: move}, at, leaf.name, index=index, part=part))
+        return rows
+
+    def add_directions(self, parameter: str) -> None:
+        """Add a row for each random direction; where one is wrong, look for the numbers."""
+        numbers = [
+            k for k in self.gradients if self.inputs.leaves[k].parameter == parameter
+        ]
+        if not any(self.gradients[k].size for k in numbers):
+            return
+        wrong = False
+        for direction in range(1, self.directions + 1):
+            moves = {k: self.random_move(k) for k in numbers}
+            row = self.row(moves, None, parameter, direction=direction)
+            # Several kinks along a line need no gradient between the slopes.
+            wrong |= not row.ok
+            self.result.rows.append(row)
+        if wrong:
+            self.locate(parameter, numbers)
+
+    def random_move(self, number: int) -> Array:
+        """Return random signs times a power of two that suits the leaf's numbers."""
+        leaf = self.inputs.leaves[number]
+        size = float(np.max(np.abs(leaf.value), initial=0.0))
+        size = max(1.0, size) if math.isfinite(size) else 1.0
+        size = 2.0 ** round(math.log2(size / math.sqrt(max(1, leaf.value.size))))
+        signs = self.rng.choice([-1.0, 1.0], size=leaf.value.shape)
+        if leaf.is_complex:
+            return np.asarray(
+                size * (signs + 1j * self.rng.choice([-1.0, 1.0], size=signs.shape))
+            )
+        return np.asarray(size * signs)
+
+    def locate(self, parameter: str, numbers: list[int]) -> None:
+        """Add rows for the wrong numbers of a parameter, found by halving."""
+        found: list[CheckRow] = []
+        stack = [(k, np.arange(self.gradients[k].size)) for k in reversed(numbers)]
+        while stack and len(found) < SHOWN:
+            number, places = stack.pop()
+            shape = self.gradients[number].shape
+            if len(places) <= 4:
+                for place in places.tolist():
+                    index = tuple(int(i) for i in np.unravel_index(place, shape))
+                    found += [r for r in self.number_rows(number, index) if not r.ok]
+                continue
+            if all(self.agrees(number, places) for _ in range(2)):
+                continue
+            half = len(places) // 2
+            stack += [(number, places[half:]), (number, places[:half])]
+        self.result.rows.extend(found)
+        directions = [
+            r for r in self.result.rows if r.direction and r.name == parameter
+        ]
+        if not found and all(r.kink for r in directions if not r.ok):
+            # Each number is right: the line crosses several kinks at the point.
+            self.result.rows = [
+                _excused(r) if r in directions else r for r in self.result.rows
+            ]
+
+    def agrees(self, number: int, places: Array) -> bool:
+        """Say whether the gradient is right along random signs at some places."""
+        full = self.random_move(number)
+        move = np.zeros_like(full)
+        move.reshape(-1)[places] = full.reshape(-1)[places]
+        return self.row({number: move}, None, "").ok
+
+    # Derivatives
+
+    def row(
+        self,
+        moves: dict[int, Array],
+        at: float | None,
+        name: str,
+        index: tuple[int, ...] | None = None,
+        direction: int = 0,
+        part: str = "",
+    ) -> CheckRow:
+        """Compare the derivative along a move with the gradient's.
+
+        at : the number that is moved, where it is one; steps suit it.
+        """
+        products = [
+            np.real(self.gradients[k] * move)[move != 0] for k, move in moves.items()
+        ]
+        generated = math.fsum(float(np.sum(p)) for p in products)
+        measured = self.measure(moves, at)
+        largest = max(
+            float(np.max(np.abs(self.gradients[k]), initial=0.0)) for k in moves
+        )
+        spread = max(float(np.max(np.abs(p), initial=0.0)) for p in products)
+        precision = max(self.inputs.leaves[k].precision for k in moves)
+        slack = max(largest if at is not None else spread, 0.0)
+        fine = agree(
+            generated, measured, slack if math.isfinite(slack) else 0.0, precision
+        )
+        return CheckRow(
+            name,
+            index,
+            generated,
+            measured.value,
+            relative(generated, measured.value),
+            measured.kink,
+            (measured.left, measured.right),
+            fine,
+            measured.error,
+            direction,
+            part,
+        )
+
+    def measure(self, moves: dict[int, Array], at: float | None) -> Slope:
+        """Return the derivative along a move."""
+        line = self.inputs.along(moves)
+        start = None if at is None else first_step(at)
+        # Below a few units in the last place of what is moved there are no more steps.
+        smallest = 2.0**-40 if at is None else 16.0 * float(np.spacing(abs(at)))
+        found = slope(line, 0.0, step=self.step, start=start, smallest=smallest)
+        if self.step is None and self.analytic and not found.kink:
+            sharp = self.inputs.complex_slope(moves)
+            near = 1e-12 * abs(found.value) + 10.0 * found.error
+            self.analytic = sharp is not None and abs(sharp - found.value) <= near
+            if self.analytic and sharp is not None:
+                error = PRECISION * abs(sharp)
+                return Slope(sharp, error, found.left, found.right, False)
+        return found
+
+
+def _excused(row: CheckRow) -> CheckRow:
+    from dataclasses import replace
+
+    return replace(row, ok=True)
+
+
+def agree(generated: float, found: Slope, size: float, precision: float) -> bool:
+    """Say whether a derivative is what was measured.
+
+    size : of the gradient's numbers, which its rounding error is relative to.
+    precision : of the parameter's type.
+    """
+    if math.isnan(generated):
+        return False
+    tolerance = min(max(TOLERANCE, 8e3 * precision), 0.05)
+    rounding = max(ROUNDING, 1e2 * precision) * size
+    if not found.kink:
+        if not math.isfinite(found.value) or not math.isfinite(generated):
+            return False
+        limit = tolerance * max(abs(generated), abs(found.value))
+        # An error estimate excuses at most a tenth: beyond, nothing was measured.
+        doubt = min(10.0 * found.error, max(0.1 * abs(found.value), 1e3 * limit))
+        if abs(found.value) <= 10.0 * found.error:
+            doubt = 10.0 * found.error
+        return abs(generated - found.value) <= limit + doubt + rounding
+    sides = [s for s in (found.left, found.right) if not math.isnan(s)]
+    low, high = min(sides), max(sides)
+    if math.isinf(generated):
+        return generated in (low, high)
+    if low == high:  # both infinite
+        return False
+    finite = [abs(s) for s in sides if math.isfinite(s)]
+    slack = 1e-4 * max([*finite, abs(generated)]) + rounding
+    return low - slack <= generated <= high + slack
