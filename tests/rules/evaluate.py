@@ -88,10 +88,12 @@ def pull(
     out_bar: Any = None,
     active: int = 1,
     function: Callable[..., Any] | None = None,
+    none: bool = False,
 ) -> dict[str, Any]:
     """Return the cotangent of each argument that has a text, by parameter name.
 
-    `out_bar` is one cotangent or, for several outputs, a tuple with None for zero.
+    `out_bar` is one cotangent or, for several outputs, a tuple with None for zero;
+    with `none` the texts see that None.
     `active` of 2 or more uses the rule's `tie` texts.
     """
     kwargs = kwargs or {}
@@ -105,7 +107,7 @@ def pull(
         bars = out_bar
         for name, value, bar in zip(rule.outs, out, bars, strict=True):
             names[name] = value
-            names[f"{name}_bar"] = zeros_of(value) if bar is None else bar
+            names[f"{name}_bar"] = zeros_of(value) if bar is None and not none else bar
     else:
         names[rule.outs[0]] = out
         names[f"{rule.outs[0]}_bar"] = out_bar

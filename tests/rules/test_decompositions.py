@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.rules.calls import complexes, numbers, positive, regular
+from tests.rules.calls import complexes, numbers, positive
 from tests.rules.evaluate import numeric, pull, rule_of
 
 
@@ -151,35 +150,6 @@ def test_svd_of_a_complex_matrix() -> None:
         (2 * weights * np.conj(u), 2 * s, np.zeros_like(vh)),
     )
     np.testing.assert_allclose(bars["a"], numeric(loss, a), rtol=1e-7, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("op", "a"),
-    [
-        ("np.linalg.svd", regular(3)),
-        ("np.linalg.eigh", positive(3)),
-        ("np.linalg.qr", regular(3)),
-        ("np.linalg.eig", regular(3)),
-    ],
-)
-def test_an_output_without_cotangent_may_be_none(op: str, a: np.ndarray) -> None:
-    """None for an output that the loss does not read is as good as zeros."""
-    rule = rule_of(op)
-    function: Callable[..., Any] = getattr(np.linalg, op.rpartition(".")[2])
-    outs = tuple(function(a))
-    for k in range(len(outs)):
-        zeros = tuple(np.ones_like(o) if j == k else 0 * o for j, o in enumerate(outs))
-        names = dict(zip(rule.outs, outs, strict=True)) | {
-            "a": a,
-            "full_matrices": True,
-        }
-        bars = {f"{n}_bar": None for n in rule.outs} | {f"{rule.outs[k]}_bar": zeros[k]}
-        text = rule.texts[0]
-        assert callable(text)
-        wanted = text.__code__.co_varnames[: text.__code__.co_argcount]
-        got = text(**{name: {**names, **bars}[name] for name in wanted})
-        want = pull(rule, (a,), {}, zeros)["a"]
-        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
 def test_pinv_of_a_rank_one_matrix() -> None:

@@ -90,6 +90,46 @@ def test_structural_rule(op: str) -> None:
         assert faults == [], f"{op}{args}{kwargs}"
 
 
+X, POINT = 0.5 + np.arange(3.0), np.diag([1.0, 2.0, 4.0]) + 0.1
+SEVERAL = {
+    "np.divmod": (7.3 * X, X),
+    "builtins.divmod": (7.3, 2.1),
+    "np.linalg.slogdet": (POINT,),
+    "np.linalg.eigh": (POINT,),
+    "np.linalg.eig": (POINT,),
+    "np.linalg.svd": (POINT,),
+    "np.linalg.qr": (POINT,),
+    "np.linalg.lstsq": (POINT[:, :2], X),
+    "np.histogram": (X, X, None, None, X),
+    "scipy.special.fresnel": (X,),
+    "scipy.special.sici": (X,),
+    "scipy.special.shichi": (X,),
+    "scipy.special.airy": (X,),
+    "scipy.linalg.svd": (POINT,),
+    "scipy.linalg.eigh": (POINT, POINT),
+    "scipy.linalg.cho_factor": (POINT,),
+}
+"""A call of each operation with several outputs."""
+
+
+def test_no_rule_with_several_outputs_lacks_a_call() -> None:
+    assert set(SEVERAL) == {op for op, rule in REGISTRY.items() if len(rule.outs) > 1}
+
+
+@pytest.mark.parametrize("op", list(SEVERAL))
+def test_none_for_an_output_without_cotangent_is_as_good_as_zeros(op: str) -> None:
+    rule = REGISTRY[op]
+    outs = function_of(op)(*SEVERAL[op])  # type: ignore[misc]
+    active = [k for k, out in enumerate(outs) if np.asarray(out).dtype.kind == "f"]
+    for k in active:
+        zeros = tuple(0.0 * out + (j == k) for j, out in enumerate(outs))
+        nones = tuple(zeros[j] if j == k else None for j in range(len(outs)))
+        want = pull(rule, SEVERAL[op], {}, zeros)
+        got = pull(rule, SEVERAL[op], {}, nones, none=True)
+        for name in want:
+            np.testing.assert_allclose(got[name], want[name], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("op", ELEMENTWISE)
 def test_float32_stays_float32(op: str) -> None:
     if op.startswith(("math.", "builtins.")):
