@@ -285,7 +285,7 @@ def _report(error: Exception, as_json: bool) -> int:
 
 
 def _users_place(error: Exception) -> str | None:
-    """Return `file:line` if the error arose in, or was called by, a user's line."""
+    """Return the place if the error arose in, or was called by, a user's line."""
     ours = str(Path(__file__).parents[1])
     demo = str(Path(ours, "demo"))
     libraries = (sysconfig.get_path("stdlib"), "<frozen")
@@ -293,6 +293,9 @@ def _users_place(error: Exception) -> str | None:
         file = frame.filename
         if file.startswith(ours) and not file.startswith(demo):
             return None
+        if file.startswith("<symback "):
+            # Generated: its comment names the user's line.
+            return (frame.line or file).strip()
         if "site-packages" not in file and not file.startswith(libraries):
             return f"{file}:{frame.lineno}"
     return None
