@@ -381,8 +381,22 @@ class DifferentiableFunction(Generic[P, R]):
 
         return symbolic(self._function, args, kwargs, wrt=self._wrt_result)
 
-    def check(self, *args: Any, step: float | None = None, **kwargs: Any) -> GradientCheck:
-        """Compare finite differences with the generated gradient."""
+    def check(
+        self,
+        *args: Any,
+        step: float | None = None,
+        per_coordinate: bool | None = None,
+        directions: int = 3,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> GradientCheck:
+        """Compare finite differences with the generated gradient.
+
+        step : of the central differences; None to find one for each number.
+        per_coordinate : True for a row for each number, False for random directions; None
+            for directions where there are more than 64 numbers.
+        directions, seed : how many directions for each parameter, and their seed.
+        """
         from .verify.finite import check
 
         return check(
@@ -392,6 +406,10 @@ class DifferentiableFunction(Generic[P, R]):
             wrt=self._wrt_result,
             gradient=self.grad_fn,
             step=step,
+            per_coordinate=per_coordinate,
+            directions=directions,
+            seed=seed,
+            source=lambda: self._for(args, kwargs).source,
         )
 
 

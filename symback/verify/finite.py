@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .inputs import PRECISION, Inputs, Leaf
+from .inputs import Inputs, Leaf
 from .steps import Slope, first_step, slope
 from .structure import index_name, leaves
 
@@ -215,6 +215,7 @@ class _Check:
         self.result = GradientCheck(inputs.name)
         self.gradients: dict[int, Array] = {}
         self.analytic = True
+        self.largest = 0.0
 
     def read_gradient(self, given: tuple[Any, ...]) -> None:
         """Take the gradient's leaves; one of a wrong form is a wrong row."""
@@ -225,13 +226,16 @@ class _Check:
         }
         for number, leaf in enumerate(self.inputs.leaves):
             part = found.get(leaf.name)
-            shape = None if part is None else np.shape(part)
+            shape: tuple[int, ...] | None = None if part is None else np.shape(part)
             if shape == leaf.value.shape:
                 dtype = np.complex128 if leaf.is_complex else np.float64
                 if np.iscomplexobj(part) and not leaf.is_complex:
                     self._malformed(leaf, "is complex, the parameter is real")
                     continue
                 self.gradients[number] = np.array(part, dtype=dtype)
+                finite = np.abs(self.gradients[number])
+                finite = finite[np.isfinite(finite)]
+                self.largest = max(self.largest, float(np.max(finite, initial=0.0)))
             elif shape is None:
                 self._malformed(
                     leaf, "is missing: its structure is not the parameter's"
@@ -321,7 +325,7 @@ class _Check:
         if not found and all(r.kink for r in directions if not r.ok):
             # Each number is right: the line crosses several kinks at the point.
             self.result.rows = [
-                _excused(r) if r in directions else r for r in self.result.rows
+                replace(r, ok=True) if r in directions else r for r in self.result.rows
             ]
 
     def agrees(self, number: int, places: Array) -> bool:
@@ -349,17 +353,16 @@ class _Check:
         products = [
             np.real(self.gradients[k] * move)[move != 0] for k, move in moves.items()
         ]
-        generated = math.fsum(float(np.sum(p)) for p in products)
+        generated = float(sum(float(np.sum(p)) for p in products))
         measured = self.measure(moves, at)
-        largest = max(
-            float(np.max(np.abs(self.gradients[k]), initial=0.0)) for k in moves
-        )
-        spread = max(float(np.max(np.abs(p), initial=0.0)) for p in products)
+        if at is None:
+            size = max(float(np.max(np.abs(p), initial=0.0)) for p in products)
+        else:
+            size = max(float(np.max(np.abs(self.gradients[k]))) for k in moves)
+        # Terms of all parameters may have cancelled in a small one.
+        size = max(size, 1e-3 * self.largest)
         precision = max(self.inputs.leaves[k].precision for k in moves)
-        slack = max(largest if at is not None else spread, 0.0)
-        fine = agree(
-            generated, measured, slack if math.isfinite(slack) else 0.0, precision
-        )
+        fine = agree(generated, measured, size, precision)
         return CheckRow(
             name,
             index,
@@ -386,15 +389,8 @@ class _Check:
             near = 1e-12 * abs(found.value) + 10.0 * found.error
             self.analytic = sharp is not None and abs(sharp - found.value) <= near
             if self.analytic and sharp is not None:
-                error = PRECISION * abs(sharp)
-                return Slope(sharp, error, found.left, found.right, False)
+                return replace(found, value=sharp)
         return found
-
-
-def _excused(row: CheckRow) -> CheckRow:
-    from dataclasses import replace
-
-    return replace(row, ok=True)
 
 
 def agree(generated: float, found: Slope, size: float, precision: float) -> bool:
@@ -406,15 +402,15 @@ def agree(generated: float, found: Slope, size: float, precision: float) -> bool
     if math.isnan(generated):
         return False
     tolerance = min(max(TOLERANCE, 8e3 * precision), 0.05)
-    rounding = max(ROUNDING, 1e2 * precision) * size
+    rounding = max(ROUNDING, 1e2 * precision) * (size if math.isfinite(size) else 0.0)
     if not found.kink:
         if not math.isfinite(found.value) or not math.isfinite(generated):
             return False
         limit = tolerance * max(abs(generated), abs(found.value))
-        # An error estimate excuses at most a tenth: beyond, nothing was measured.
-        doubt = min(10.0 * found.error, max(0.1 * abs(found.value), 1e3 * limit))
-        if abs(found.value) <= 10.0 * found.error:
-            doubt = 10.0 * found.error
+        # The estimated error excuses a tenth at most, or a slope lost in the noise.
+        doubt = 10.0 * found.error
+        if abs(found.value) > doubt:
+            doubt = min(doubt, 0.1 * abs(found.value))
         return abs(generated - found.value) <= limit + doubt + rounding
     sides = [s for s in (found.left, found.right) if not math.isnan(s)]
     low, high = min(sides), max(sides)
