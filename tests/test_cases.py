@@ -31,6 +31,9 @@ UNDECIDED = {"sqrt_then_square_at_zero", "arctan2_origin"}
 #: The NumPy or SciPy function has no rule yet.  An id leaves this list with the rule.
 WITHOUT_A_RULE: set[str] = set()
 
+#: Loops over a parameter: a list and an array have gradients of different structure.
+NEEDS_ARGUMENTS = {"logaddexp_neg_inf"}
+
 
 def argument(spec: dict[str, Any]) -> Any:
     """Return an argument: a Python number or a NumPy array."""
@@ -129,6 +132,11 @@ class TestCase:
         case = CASES[name]
         f = differentiable(case, function(name))
         args = [argument(a) for a in case["args"]]
+        if name in NEEDS_ARGUMENTS:
+            with pytest.raises(symback.UnsupportedSyntaxError) as refusal:
+                f.backward_source  # noqa: B018 - a property that refuses
+            assert "backward_source_for" in "".join(refusal.value.__notes__)
+            return
         value, gradient = run_generic(f, tuple(case["wrt"]), args, {})
         assert_value(case, value)
         assert_gradient(case, gradient)

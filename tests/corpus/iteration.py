@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(draw(5, seed=1), kinds="for_array")
+@case(draw(5, seed=1), kinds="for_array", generic=False)
 def logsumexp_by_loop(x):
     m = np.max(x)
     s = 0.0
@@ -16,7 +16,13 @@ def logsumexp_by_loop(x):
     return m + np.log(s)
 
 
-@case(draw(2, 3, seed=2), draw(4, 3, seed=3), wrt=("W", "X"), kinds="for_array")
+@case(
+    draw(2, 3, seed=2),
+    draw(4, 3, seed=3),
+    wrt=("W", "X"),
+    kinds="for_array",
+    generic=False,
+)
 def rows_of_matrix(W, X):
     total = 0.0
     for x in X:
@@ -83,6 +89,7 @@ def mlp_layers(layers, x):
     positive(4, seed=16),
     wrt=("mu", "s"),
     kinds="zip",
+    generic=False,
 )
 def weighted_residuals(mu, y, s):
     nll = 0.0
@@ -112,7 +119,7 @@ def perceptron_hinge(X, y, w):
     return loss + 0.05 * w @ w
 
 
-@case(draw(4, seed=22), kinds="enumerate")
+@case(draw(4, seed=22), kinds="enumerate", generic=False)
 def moments(x):
     s = 0.0
     for k, v in enumerate(x):
@@ -120,7 +127,7 @@ def moments(x):
     return s
 
 
-@case(draw(3, 2, seed=23), 0.9, wrt=("R", "g"), kinds="enumerate")
+@case(draw(3, 2, seed=23), 0.9, wrt=("R", "g"), kinds="enumerate", generic=False)
 def discount_rows(R, g):
     total = 0.0
     for t, r in enumerate(R, start=1):
@@ -136,7 +143,7 @@ def polynomial_of_tuple(c):
     return np.exp(-p * p)
 
 
-@case(draw(5, seed=24), kinds="reversed")
+@case(draw(5, seed=24), kinds="reversed", generic=False)
 def reversed_array(x):
     acc = 0.0
     for v in reversed(x):
@@ -204,7 +211,13 @@ def local_dict_of_terms(x):
     return total
 
 
-@case(draw(3, 2, seed=29), draw(3, seed=30), wrt="X", kinds="for_array enumerate zip")
+@case(
+    draw(3, 2, seed=29),
+    draw(3, seed=30),
+    wrt="X",
+    kinds="for_array enumerate zip",
+    generic=False,
+)
 def zip_of_enumerate(X, w):
     s = 0.0
     for i, (row, wi) in enumerate(zip(X, w)):
@@ -212,7 +225,7 @@ def zip_of_enumerate(X, w):
     return s
 
 
-@case(draw(2, 4, seed=31), kinds="for_array nested_loops")
+@case(draw(2, 4, seed=31), kinds="for_array nested_loops", generic=False)
 def nested_array_loops(X):
     best = 0.0
     for row in X:
@@ -223,7 +236,7 @@ def nested_array_loops(X):
     return best
 
 
-@case(draw(3, 2, seed=32), kinds="for_array unpack")
+@case(draw(3, 2, seed=32), kinds="for_array unpack", generic=False)
 def unpack_rows(P):
     area = 0.0
     x0, y0 = P[-1]

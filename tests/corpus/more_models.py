@@ -99,6 +99,7 @@ def gp_marginal_likelihood(ell, noise, y):
     np.random.default_rng(4),
     wrt=("W", "b"),
     kinds="model random",
+    generic=False,
 )
 def dropout_layer(W, b, rng):
     keep = rng.random(3) < 0.7
@@ -113,6 +114,7 @@ def dropout_layer(W, b, rng):
     np.random.default_rng(5),
     wrt=("W", "X"),
     kinds="model random",
+    generic=False,
 )
 def reparameterised_elbo(W, X, rng):
     mu = X @ W.T
@@ -124,7 +126,13 @@ def reparameterised_elbo(W, X, rng):
     return total / 2
 
 
-@case(draw(6, 4, seed=16), np.array([[0, 1], [2, 3], [0, 3]]), wrt="E", kinds="model")
+@case(
+    draw(6, 4, seed=16),
+    np.array([[0, 1], [2, 3], [0, 3]]),
+    wrt="E",
+    kinds="model",
+    generic=False,
+)
 def skip_gram(E, edges):
     loss = 0.0
     for i, j in edges:

@@ -165,7 +165,7 @@ def bare_strings(x):
     return y + x
 
 
-@case(draw(3, seed=10), kinds="print")
+@case(draw(3, seed=10), kinds="print", generic=False)
 def prints_progress(x):
     s = 0.0
     for i, v in enumerate(x):
@@ -210,7 +210,7 @@ def xlogx_quiet(p):
     return np.sum(y)
 
 
-@case(draw(3, seed=12), kinds="errstate")
+@case(draw(3, seed=12), kinds="errstate", generic=False)
 def errstate_over_loop(x):
     s = 0.0
     with np.errstate(all="raise"):

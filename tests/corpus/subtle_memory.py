@@ -40,7 +40,7 @@ def list_of_views(A):
     return np.sum(B**2)
 
 
-@case(draw(4, seed=5), kinds="alias setitem")
+@case(draw(4, seed=5), kinds="alias setitem", generic=False)
 def same_buffer_every_time(x):
     buf = np.zeros(2)
     kept = []
@@ -51,7 +51,7 @@ def same_buffer_every_time(x):
     return np.sum(np.array(kept) ** 2)
 
 
-@case(draw(4, seed=6), kinds="setitem append")
+@case(draw(4, seed=6), kinds="setitem append", generic=False)
 def copied_every_time(x):
     buf = np.zeros(2)
     kept = []
@@ -186,6 +186,7 @@ def prefix_sums_in_place(x):
     draw(2, seed=20),
     wrt=("state", "gains"),
     kinds="write_argument helper",
+    generic=False,
 )
 def helper_updates_state(state, gains):
     def advance(s, g):
