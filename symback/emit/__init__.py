@@ -8,13 +8,15 @@ each of the user's lines stands that line.
 from __future__ import annotations
 
 from ..graph import Graph
+from ..passes.aliases import Aliases, has_inplace
+from ..passes.kinds import Kinds
 from .inline import plan
 from .layout import comments, paragraph, wrap
 from .lines import Line, Lines
 from .liveness import Interference, coalesce
 from .names import name_everything
 from .statements import Builder
-from .walk import walk_what_is_read
+from .walk import simpler_loops
 
 __all__ = ["emit"]
 
@@ -43,9 +45,9 @@ def emit(
         z = np.tanh(x) * 2
         return z
     """
-    graph = walk_what_is_read(graph)
-    decided = plan(graph)
-    builder = Builder(graph, decided, scalars)
+    aliases = Aliases(graph) if has_inplace(graph) else None
+    loops = simpler_loops(graph, aliases)
+    builder = Builder(loops, plan(loops, aliases), Kinds(graph), scalars)
     errstate = {k: builder.expressions.constant(v) for k, v in graph.errstate.items()}
     if errstate:
         builder.names.outer("np")

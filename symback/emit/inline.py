@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..graph import EFFECTS, UNDEFINED, Arg, Block, Graph, Node, Value, leaves
+from ..graph import EFFECTS, UNDEFINED, Arg, Block, Node, Value, leaves
 from ..passes.aliases import INPLACE, Aliases
-from .walk import packs
+from .walk import Loops
 
 __all__ = ["Plan", "boolean", "plan"]
 
@@ -46,10 +46,10 @@ class Plan:
         return arg
 
 
-def plan(graph: Graph) -> Plan:
-    """Decide for every value of a graph."""
-    planner = _Planner(graph)
-    planner.block(graph.block)
+def plan(loops: Loops, aliases: Aliases | None) -> Plan:
+    """Decide for every value of a graph; `aliases` are None if nothing is in place."""
+    planner = _Planner(loops, aliases)
+    planner.block(loops.graph.block)
     return planner.plan
 
 
@@ -66,14 +66,15 @@ def boolean(node: Node) -> str | None:
 
 
 class _Planner:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, loops: Loops, aliases: Aliases | None) -> None:
         self.plan = Plan()
-        self.aliases = Aliases(graph)
+        self.loops = loops
+        self.aliases = aliases
         self.written: set[object] = set()
         self.width: dict[Value, int] = {}
-        self.packed = packs(graph)
-        for node in graph.block.walk():
-            self.written |= set().union(*map(self.aliases.sites, _written(node)))
+        for node in loops.graph.block.walk():
+            if aliases is not None and node.op in INPLACE:
+                self.written |= aliases.sites(node.args[0])
             for out in node.outs:
                 self.plan.nodes[out] = node
             if node.op == "stop_gradient":
@@ -132,11 +133,13 @@ class _Planner:
                 collected = [
                     flags + k
                     for k in range(len(node.args[-1]), len(node.outs))
-                    if node.outs[k] not in self.packed
+                    if isinstance(block.results[flags + k], Value)
                 ]
             nested += self.block(block, collected)
         for block in node.blocks:
-            self.plan.uses.update({p: nested[p] for p in block.params})
+            for param in block.params:
+                targets = self.loops.targets(param)
+                self.plan.uses.update({v: nested[v] for v in (param, *targets)})
         args: Arg = (node.args, dict(node.kwargs))
         if node.op == "for" and not self._is_counted(node, nested):
             args = node.args[1:]
@@ -150,7 +153,7 @@ class _Planner:
     def _is_counted(self, node: Node, nested: Counter[Value]) -> bool:
         """Return whether the text of a ``for`` mentions its range."""
         index, *walked = node.blocks[0].params[: 1 + len(node.args[1])]
-        if not any(param in nested for param in walked):
+        if not any(v in nested for param in walked for v in self.loops.targets(param)):
             return True
         return index in nested and not node.kwargs.get("whole")
 
@@ -214,7 +217,9 @@ class _Planner:
             return False
         made = self.plan.nodes.get(base)
         named = base.name is not None or made is None
-        return named and not (self.aliases.sites(base) & self.written)
+        if self.aliases is not None and self.aliases.sites(base) & self.written:
+            return False
+        return named
 
     def _may_move(self, block: Block, node: Node, start: int, place: int) -> bool:
         """Return whether a node may be evaluated at a later place of its block."""
@@ -223,6 +228,8 @@ class _Planner:
             return False
         if _has_effect(node):
             return place == start + 1
+        if self.aliases is None:
+            return True
         mutated = set().union(*(self.aliases.mutated(n) for n in between))
         if not mutated:
             return True
@@ -264,10 +271,6 @@ class _Planner:
 
 def _is_array(value: Arg) -> bool:
     return isinstance(value, Value) and value.type is not None and value.type.is_array
-
-
-def _written(node: Node) -> list[Value]:
-    return [node.args[0]] if node.op in INPLACE else []
 
 
 def _acts(node: Node) -> bool:

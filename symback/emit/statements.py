@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..errors import Span
-from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
+from ..graph import UNDEFINED, Arg, Block, Node, Value, leaves
 from ..passes.kinds import Kinds
 from .expressions import Expressions
 from .inline import Plan
@@ -25,7 +25,7 @@ from .tree import (
     While,
     mask_of,
 )
-from .walk import Pack, packs
+from .walk import Loops
 
 __all__ = ["Builder"]
 
@@ -37,14 +37,12 @@ class Builder:
     maps each top-level node to the index of its first statement.
     """
 
-    def __init__(self, graph: Graph, plan: Plan, scalars: str) -> None:
-        self.graph = graph
-        self.packs = packs(graph)
-        self.items: dict[Value, Arg] = {}
-        self.likes: dict[int, Value] = {}
+    def __init__(self, loops: Loops, plan: Plan, kinds: Kinds, scalars: str) -> None:
+        self.graph = loops.graph
+        self.loops = loops
         self.plan = plan
         self.names = Names()
-        self.kinds = Kinds(graph)
+        self.kinds = kinds
         self.variables: list[Variable] = []
         self.numbers: dict[Value, int] = {}
         self.statements: list[Statement] = []
@@ -65,8 +63,10 @@ class Builder:
         result = self.graph.result
         span = self._span_of(result)
         self.statements.append(Return(self.expressions.arg(result), span))
-        for number, item in self.likes.items():
-            self.variables[number].like = self.numbers.get(item)
+        for value, item in self.loops.taken.items():
+            item = self.plan.resolve(item)
+            if value in self.numbers and isinstance(item, Value):
+                self.variables[self.numbers[value]].like = self.numbers.get(item)
 
     def number(self, value: Value) -> int:
         """Return the number of the variable that holds a value."""
@@ -168,9 +168,7 @@ class Builder:
             targets = [
                 self.number(out) if self._used(out) else None for out in node.outs
             ]
-            scalar = all(
-                out.type is not None and out.type.is_scalar for out in node.outs
-            ) and self.kinds.is_scalar(next(iter(node.args), None))
+            scalar = all(map(self.kinds.is_scalar, (*node.outs, *node.args[:1])))
             body.append(Set(targets, value, span, scalar))
 
     def _mutation(self, node: Node, body: list[Statement]) -> None:
@@ -264,21 +262,12 @@ class Builder:
         for out, item in zip(node.outs[count:], results[count:], strict=True):
             if not self._used(out):
                 continue
-            self.items[out] = self.plan.resolve(item)
-            if out in self.numbers:
-                continue
-            if out in self.packs:
-                pack = self.packs[out]
-                number = self._new("saved", 1)
-                self.numbers.update(dict.fromkeys(pack.outs, number))
-                item = pack.items
-            else:
-                number = self.number(out)
-                variable = self.variables[number]
-                if variable.name is None:
-                    base = getattr(self.plan.resolve(item), "name", None)
-                    variable.name = f"{base}_saved" if base else "saved"
-                    variable.rank = 1
+            number = self.number(out)
+            variable = self.variables[number]
+            if variable.name is None:
+                base = getattr(self.plan.resolve(item), "name", None)
+                variable.name = f"{base}_saved" if base else "saved"
+                variable.rank = 1
             body.append(Set([number], ast.List([], ast.Load())))
             found.append((number, item))
         return found
@@ -292,7 +281,13 @@ class Builder:
         body = self._block(block, lists)
         nexts = block.results[breaks : breaks + len(carried)]
         test = self.expressions.arg(block.results[0]) if breaks else None
-        if test is not None and self.names.used(test) & mask_of(carried):
+        params = block.params[len(block.params) - len(carried) :]
+        moving = [
+            number
+            for number, param, new in zip(carried, params, nexts, strict=True)
+            if self.plan.resolve(new) is not param
+        ]
+        if test is not None and self.names.used(test) & mask_of(moving):
             # The flag is of the old values: read it before they move on.
             number = self._new("stop", 1)
             body.append(Set([number], test, self._span_of(block.results[0])))
@@ -316,7 +311,7 @@ class Builder:
         lists = [
             (param, items)
             for param, items in zip(walked, elements, strict=True)
-            if self._used(param)
+            if any(map(self._used, self.loops.targets(param)))
         ]
         iters: list[ast.expr] = []
         targets: list[int | list[int]] = []
@@ -332,21 +327,19 @@ class Builder:
             number = self._new(name, 2 if index.name else 1)
             self.numbers[index] = number
             targets.append(number)
-        packed: dict[Pack, list[int]] = {}
         for param, items in lists:
-            item = self.items.get(items)
-            if isinstance(item, Value):
-                self.likes[self.number(param)] = item
-            pack = self.packs.get(items)
-            if pack is None:
+            iters.append(arg(items))
+            if param in self.loops.unpacked:
+                targets.append(
+                    [
+                        self._new("_", 1)
+                        if value is None or not self._used(value)
+                        else self.number(value)
+                        for value in self.loops.unpacked[param]
+                    ]
+                )
+            else:
                 targets.append(self.number(param))
-                iters.append(arg(items))
-                continue
-            if pack not in packed:
-                packed[pack] = [self._new("_", 1) for _ in pack.outs]
-                targets.append(packed[pack])
-                iters.append(arg(items))
-            packed[pack][pack.outs.index(items)] = self.number(param)
         if reverse:
             iters = [ast.Call(builtin("reversed"), [i], []) for i in iters]
         walk = iters[0]

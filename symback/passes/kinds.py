@@ -25,13 +25,14 @@ __all__ = ["Kinds"]
 
 @dataclass(frozen=True)
 class _Kind:
-    """``"integer"``, ``"scalar"``, ``"array"`` or ``"list"``.
+    """``"integer"``, ``"scalar"``, ``"array"`` or ``"list"``, perhaps of a known item.
 
     An array of unknown rank may turn out to be a scalar, but is no container.
     """
 
     word: str
     rank: int | None = None
+    item: _Kind | None = None
 
 
 INTEGER, SCALAR, LIST = _Kind("integer"), _Kind("scalar"), _Kind("list")
@@ -83,7 +84,8 @@ class Kinds:
 
     def is_list(self, arg: Arg) -> bool:
         """Return whether an argument is certainly a run-time list."""
-        return self._kind(arg) == LIST
+        kind = self._kind(arg)
+        return kind is not None and kind.word == "list"
 
     def is_array(self, arg: Arg) -> bool:
         """Return whether an argument is certainly an array or a scalar."""
@@ -130,6 +132,9 @@ class Kinds:
         carried = [self._join([init]) for init in inits]
         if node.op == "for":
             self._know(body.params[0], INTEGER)
+            for param, walked in zip(body.params[1:], node.args[1], strict=False):
+                kind = self._kind(walked)
+                self._know(param, kind.item if kind is not None else None)
         while True:
             for block in node.blocks:
                 lead = len(block.params) - len(inits)
@@ -145,7 +150,11 @@ class Kinds:
                 break
             carried = joined
         for k, out in enumerate(node.outs):
-            self._know(out, carried[k] if k < len(inits) else LIST)
+            if k < len(inits):
+                self._know(out, carried[k])
+            else:
+                item = self._kind(body.results[flags + k])
+                self._known[out] = _Kind("list", item=item)
 
     def _join(self, args: list[Arg]) -> _Kind | None:
         kinds = [self._kind(a) for a in args if a is not UNDEFINED]
@@ -164,9 +173,20 @@ class Kinds:
             return INTEGER
         if op == "builtins.round":
             return INTEGER if len(args) == 1 else None
-        if op in LISTS or op == "list_pop":
+        if op == "list_append":
+            return LIST if kinds[0] is None or kinds[0].item != kinds[1] else kinds[0]
+        if op == "list_pop":
+            return kinds[0] or LIST
+        if op == "list":
+            same = kinds and all(kind == kinds[0] for kind in kinds)
+            return _Kind("list", item=kinds[0]) if same else LIST
+        if op in ("list_reverse", "builtins.list"):
+            return kinds[0] if kinds[0] and kinds[0].word == "list" else LIST
+        if op in LISTS:
             return LIST
         if op in ("setitem", "index_add"):
+            if kinds[0] is not None and kinds[0].word == "list":
+                return kinds[0] if kinds[0].item == kinds[2] else LIST
             return (
                 ARRAY if kinds[0] is None and isinstance(args[1], tuple) else kinds[0]
             )
@@ -181,7 +201,8 @@ class Kinds:
         if op in FILLED:
             return self._filled(args[0] if args else None)
         if op in ALIKE:
-            return kinds[0] if kinds and kinds[0] not in (None, LIST) else ARRAY
+            known = kinds[0] if kinds else None
+            return known if known is not None and known.word == "array" else ARRAY
         if op.startswith("np.") and op not in SEVERAL:
             return ARRAY
         return None
@@ -223,6 +244,8 @@ def _joined(one: _Kind | None, other: _Kind | None) -> _Kind | None:
     words = {kind.word if kind is not None else "" for kind in (one, other)}
     if words <= {"integer", "scalar"}:
         return SCALAR
+    if words == {"list"}:
+        return LIST
     return ARRAY if words <= {"integer", "scalar", "array"} else None
 
 

@@ -587,7 +587,7 @@ def test_while_and_break() -> None:
         k = 0
         while k < n:
             x = np.sqrt(x)
-            k = k + 1
+            k += 1
             if x < 1.5:
                 break
         return x
