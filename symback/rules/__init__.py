@@ -20,6 +20,7 @@ from . import (
     scipy_linalg,
     shape,
     special,
+    statistics,
     stats,
     trigonometric,
 )
@@ -44,6 +45,7 @@ FAMILIES = (
     special,
     fft,
     scipy_linalg,
+    statistics,
     stats,
     lists,
     closed,

@@ -48,6 +48,16 @@ def divmod_y(r_bar: Array, q: Array, y: Array) -> Array:
     return np.zeros_like(y) if r_bar is None else runtime.unbroadcast(-q * r_bar, y)
 
 
+def modf_of(fractional_bar: Array, x: Array) -> Array:
+    """Pass the fractional part's cotangent on; the integral part is a step."""
+    return np.zeros_like(x) if fractional_bar is None else fractional_bar
+
+
+def frexp_of(mantissa_bar: Array, exponent: Any, x: Array) -> Array:
+    """Divide the mantissa's cotangent by the power of 2; the exponent is a step."""
+    return np.zeros_like(x) if mantissa_bar is None else mantissa_bar * 2.0**-exponent
+
+
 def abs_slope(x: Array) -> Array:
     """Return ∂|x|/∂x; 0 at 0."""
     if is_complex(x):
@@ -100,6 +110,9 @@ for name in ("np.mod", "np.remainder"):
 elementwise("np.fmod(x, y)", "1", "-np.trunc(x / y)", singular=True)
 zero("np.floor_divide(x, y)")
 pullback("np.divmod(x, y) -> q, r", divmod_x, divmod_y)
+
+pullback("np.modf(x) -> fractional, integral", modf_of)
+pullback("np.frexp(x) -> mantissa, exponent", frexp_of)
 
 elementwise("np.reciprocal(x)", "-out**2", singular=True, domain="x != 0")
 elementwise("np.square(x)", "2 * x")

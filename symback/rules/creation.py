@@ -39,6 +39,67 @@ def ramp(
     return np.linspace(first, np.full(np.shape(stop), b), num, endpoint, axis=axis)
 
 
+def logspace_bar(out_bar: Array, out: Array, base: Any) -> Array:
+    """Return the cotangent of the exponents."""
+    return out_bar * out * np.log(base)
+
+
+def logspace_start(
+    out_bar: Array,
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: Any,
+    endpoint: Any,
+    base: Any,
+    axis: Any,
+) -> Array:
+    """Go through the exponents, which are evenly spaced."""
+    g = logspace_bar(out_bar, out, base)
+    return linspace_start(g, start, stop, num, endpoint, axis)
+
+
+def logspace_stop(
+    out_bar: Array,
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: Any,
+    endpoint: Any,
+    base: Any,
+    axis: Any,
+) -> Array:
+    """Go through the exponents, which are evenly spaced."""
+    g = logspace_bar(out_bar, out, base)
+    return linspace_stop(g, start, stop, num, endpoint, axis)
+
+
+def geomspace_start(
+    out_bar: Array,
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: Any,
+    endpoint: Any,
+    axis: Any,
+) -> Array:
+    """Go through the logarithms, which are evenly spaced."""
+    return linspace_start(out_bar * out, start, stop, num, endpoint, axis) / start
+
+
+def geomspace_stop(
+    out_bar: Array,
+    out: Array,
+    start: Array,
+    stop: Array,
+    num: Any,
+    endpoint: Any,
+    axis: Any,
+) -> Array:
+    """Go through the logarithms, which are evenly spaced."""
+    return linspace_stop(out_bar * out, start, stop, num, endpoint, axis) / stop
+
+
 def arange_start(out_bar: Array, start: Any, stop: Any) -> Array:
     """Sum the cotangent: every entry moves with the start, if there is one."""
     if stop is None:
@@ -61,6 +122,16 @@ pullback(
     " axis=0)",
     linspace_start,
     linspace_stop,
+)
+pullback(
+    "np.logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)",
+    logspace_start,
+    logspace_stop,
+)
+pullback(
+    "np.geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
+    geomspace_start,
+    geomspace_stop,
 )
 pullback(
     "np.arange(start, stop=None, step=1, dtype=None)",

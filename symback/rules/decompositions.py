@@ -213,6 +213,16 @@ def residual(x: Array, a: Array, b: Array, weights: Array) -> Array:
     return (left if np.ndim(b) == 2 else left[:, None]) * weights
 
 
+def cond_of(out_bar: Array, out: Array, x: Array) -> Array:
+    """Return the cotangent of the ratio of the largest and smallest singular values."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    g = np.expand_dims(out_bar / s[..., -1], (-2, -1))
+    first = u[..., :, :1] @ vh[..., :1, :]
+    last = u[..., :, -1:] @ vh[..., -1:, :]
+    return bar(g * (first - np.expand_dims(out, (-2, -1)) * last))
+
+
+pullback("np.linalg.cond(x)", cond_of, singular=True)
 pullback(
     "np.linalg.cholesky(a, upper=False)",
     cholesky_of,

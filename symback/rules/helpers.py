@@ -25,6 +25,7 @@ __all__ = [
     "cast_back",
     "cho_solve_factor",
     "count",
+    "distance_weights",
     "gap",
     "inverse_axes",
     "is_complex",
@@ -48,6 +49,7 @@ __all__ = [
     "triangular_a",
     "twin",
     "unreduce",
+    "whole_convolution",
 ]
 
 STATIC: set[Callable[..., Any]] = set()
@@ -241,6 +243,26 @@ def standard(x: Array, loc: Any, scale: Any) -> Array:
 def over(x: Array, scale: Any) -> Array:
     """Return ``x / scale``, or x itself where the scale is known to be 1."""
     return x if is_constant(scale) and scale == 1 else x / scale
+
+
+def distance_weights(out_bar: Array, out: Array, metric: Any) -> Array:
+    """Return the factors of the differences of the points."""
+    if metric == "sqeuclidean":
+        return 2.0 * out_bar
+    return out_bar / (out + (out == 0))
+
+
+def whole_convolution(out_bar: Array, in1: Array, in2: Array, mode: Any) -> Array:
+    """Return the cotangent of the full convolution: zeros where `mode` cut it."""
+    if mode == "full":
+        return out_bar
+    pads = []
+    for k in range(np.ndim(in1)):
+        first, second = np.shape(in1)[k], np.shape(in2)[k]
+        missing = first + second - 1 - np.shape(out_bar)[k]
+        start = (second - 1) // 2 if mode == "same" else missing // 2
+        pads.append((start, missing - start))
+    return np.pad(out_bar, tuple(pads))
 
 
 def triangle(x: Array, lower: Any, unit: Any) -> Array:

@@ -112,6 +112,15 @@ def median_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
     return low + np.where(rank == size // 2, half, 0.0)
 
 
+def nanmedian_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
+    """Pass to the middle number, or half to each of the two: NaN sorts to the end."""
+    size = np.sum(np.logical_not(np.isnan(a)), axis=axis, keepdims=axis is not None)
+    half = 0.5 * unreduce(out_bar, axis, keepdims)
+    rank = ranks(a, axis)
+    low = np.where(rank == (size - 1) // 2, half, 0.0)
+    return low + np.where(rank == size // 2, half, 0.0)
+
+
 def quantile_weights(q: Any, size: Any) -> tuple[Any, Any, Any]:
     """Return the two neighbours of a quantile and the weight of the upper one."""
     place = q * (size - 1)
@@ -358,6 +367,10 @@ pullback("np.partition(a, kth, axis=-1)", partition_of)
 pullback(
     "np.median(a, axis=None, out_=None, overwrite_input=False, keepdims=False)",
     median_of,
+)
+pullback(
+    "np.nanmedian(a, axis=None, out_=None, overwrite_input=False, keepdims=False)",
+    nanmedian_of,
 )
 TAIL = "q, axis=None, out_=None, overwrite_input=False, method='linear', keepdims=False"
 pullback(f"np.quantile(a, {TAIL})", quantile_of)

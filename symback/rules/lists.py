@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .registry import pullback
+from .registry import pullback, zero
 
 
 def items_of(out_bar: Any) -> Any:
@@ -19,3 +19,4 @@ def parts_of(out_bar: Any, index: Any) -> Any:
 
 pullback("runtime.split_like(x, arrays, axis=0)", "np.concatenate(out_bar, axis=axis)")
 pullback("runtime.list_add(items, index, parts)", items_of, None, parts_of)
+zero("runtime.zeros_of(x)")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .helpers import positions, static, swap
+from .helpers import is_complex, positions, static, swap
 from .linalg import matmul_a, matmul_b
 from .registry import pullback
 
@@ -203,6 +203,60 @@ def matrix_power_of(out_bar: Array, out: Array, a: Array, n: Any) -> Array:
     return -swap(inverse) @ power_terms(out_bar, inverse, -n) @ swap(inverse)
 
 
+def vecdot_a(out_bar: Array, x1: Array, x2: Array, axis: Any) -> Array:
+    """Return the cotangent of the conjugated factor of ``np.vecdot``."""
+    g = np.expand_dims(out_bar, axis) * x2
+    if is_complex(g):
+        return runtime.unbroadcast(np.conj(g), x1)
+    return runtime.unbroadcast(g, x1)
+
+
+def vecdot_b(out_bar: Array, x1: Array, x2: Array, axis: Any) -> Array:
+    """Return the cotangent of the plain factor of ``np.vecdot``."""
+    left = np.conj(x1) if is_complex(x1) else x1
+    return runtime.unbroadcast(np.expand_dims(out_bar, axis) * left, x2)
+
+
+def matvec_a(out_bar: Array, x1: Array, x2: Array) -> Array:
+    """Return the outer products with the vectors."""
+    g = np.expand_dims(out_bar, -1) * np.expand_dims(x2, -2)
+    return runtime.unbroadcast(g, x1)
+
+
+def matvec_b(out_bar: Array, x1: Array, x2: Array) -> Array:
+    """Multiply by the transposed matrices."""
+    g = swap(x1) @ np.expand_dims(out_bar, -1)
+    return runtime.unbroadcast(np.squeeze(g, -1), x2)
+
+
+def vecmat_a(out_bar: Array, x1: Array, x2: Array) -> Array:
+    """Multiply by the matrices; the vector was conjugated."""
+    g = np.squeeze(x2 @ np.expand_dims(out_bar, -1), -1)
+    return runtime.unbroadcast(np.conj(g) if is_complex(g) else g, x1)
+
+
+def vecmat_b(out_bar: Array, x1: Array, x2: Array) -> Array:
+    """Return the outer products with the conjugated vectors."""
+    left = np.conj(x1) if is_complex(x1) else x1
+    g = np.expand_dims(left, -1) * np.expand_dims(out_bar, -2)
+    return runtime.unbroadcast(g, x2)
+
+
+def linalg_cross_a(out_bar: Array, x1: Array, x2: Array, axis: Any) -> Array:
+    """Return x2 × out_bar."""
+    return runtime.unbroadcast(np.cross(x2, out_bar, axis=axis), x1)
+
+
+def linalg_cross_b(out_bar: Array, x1: Array, x2: Array, axis: Any) -> Array:
+    """Return out_bar × x1."""
+    return runtime.unbroadcast(np.cross(out_bar, x1, axis=axis), x2)
+
+
+pullback("np.vecdot(x1, x2, axis=-1)", vecdot_a, vecdot_b)
+pullback("np.linalg.vecdot(x1, x2, axis=-1)", vecdot_a, vecdot_b)
+pullback("np.matvec(x1, x2)", matvec_a, matvec_b)
+pullback("np.vecmat(x1, x2)", vecmat_a, vecmat_b)
+pullback("np.linalg.cross(x1, x2, axis=-1)", linalg_cross_a, linalg_cross_b)
 pullback("np.einsum(subscripts, *operands, optimize=False)", None, einsum_of)
 for name in ("np.tensordot", "np.linalg.tensordot"):
     pullback(f"{name}(a, b, axes=2)", tensordot_a, tensordot_b)

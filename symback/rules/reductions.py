@@ -239,6 +239,24 @@ def initial_of(
     return np.sum(np.where(taken, 0.0, out_bar))
 
 
+def cumulative_sum_of(
+    out_bar: Array, x: Array, axis: Any, dtype: Any, include_initial: Any
+) -> Array:
+    """Return the sums of the cotangents from each entry on, the leading 0 left out."""
+    along = 0 if axis is None else axis
+    g = part(out_bar, along, 1, None) if include_initial else out_bar
+    return cumsum_of(g, x, along, dtype)
+
+
+def cumulative_prod_of(
+    out_bar: Array, x: Array, axis: Any, dtype: Any, include_initial: Any
+) -> Array:
+    """Return the cotangent of a running product, the leading 1 left out."""
+    along = 0 if axis is None else axis
+    g = part(out_bar, along, 1, None) if include_initial else out_bar
+    return cumprod_of(g, x, along, dtype)
+
+
 def present(a: Array) -> Array:
     """Return where `a` is a number."""
     return np.logical_not(np.isnan(a))
@@ -368,6 +386,14 @@ pullback(
 )
 pullback("np.cumsum(a, axis=None, dtype=None)", cumsum_of)
 pullback("np.cumprod(a, axis=None, dtype=None)", cumprod_of)
+pullback(
+    "np.cumulative_sum(x, axis=None, dtype=None, include_initial=False)",
+    cumulative_sum_of,
+)
+pullback(
+    "np.cumulative_prod(x, axis=None, dtype=None, include_initial=False)",
+    cumulative_prod_of,
+)
 pullback("runtime.scan(a, b, axis=0)", scan_a, scan_b)
 pullback(f"np.nansum(a, {TAIL})", nansum_of)
 pullback(f"np.nanmean(a, {TAIL})", nanmean_of)

@@ -17,7 +17,7 @@ from .decompositions import (
     svd_of,
     svdvals_of,
 )
-from .helpers import symmetrized, triangle
+from .helpers import distance_weights, symmetrized, triangle
 from .indexing import trapezoid_dx, trapezoid_x, trapezoid_y
 from .linalg import norm_of, solve_a, solve_b
 from .registry import pullback
@@ -110,13 +110,6 @@ def cumulative_y(
     edge = np.zeros_like(half[..., :1])
     total = np.concatenate([half, edge], -1) + np.concatenate([edge, half], -1)
     return np.moveaxis(total, -1, axis)
-
-
-def distance_weights(out_bar: Array, out: Array, metric: Any) -> Array:
-    """Return the factors of the differences of the points."""
-    if metric == "sqeuclidean":
-        return 2.0 * out_bar
-    return out_bar / (out + (out == 0))
 
 
 def cdist_a(out_bar: Array, out: Array, XA: Array, XB: Array, metric: Any) -> Array:
@@ -228,4 +221,29 @@ pullback(
     cdist_a,
     cdist_b,
     kink="coincident points: 0",
+)
+SQUARE = "scipy.spatial.distance.squareform(distance_weights(out_bar, out, metric))"
+pullback(
+    "scipy.spatial.distance.pdist(X, metric='euclidean')",
+    f"X * np.sum({SQUARE}, axis=1, keepdims=True) - {SQUARE} @ X",
+    kink="coincident points: 0",
+)
+pullback(
+    "scipy.spatial.distance.squareform(X)",
+    "scipy.spatial.distance.squareform(out_bar + out_bar.T, checks=False)"
+    " if np.ndim(X) == 1 else np.triu(scipy.spatial.distance.squareform(out_bar))",
+)
+
+SG = "scipy.signal"
+FULL = "whole_convolution(out_bar, in1, in2, mode)"
+for name in ("convolve", "fftconvolve"):
+    pullback(
+        f"{SG}.{name}(in1, in2, mode='full')",
+        f"{SG}.correlate({FULL}, in2, mode='valid')",
+        f"{SG}.correlate({FULL}, in1, mode='valid')",
+    )
+pullback(
+    f"{SG}.correlate(in1, in2, mode='full')",
+    f"{SG}.convolve({FULL}, in2, mode='valid')",
+    f"np.flip({SG}.correlate({FULL}, in1, mode='valid'))",
 )

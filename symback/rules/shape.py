@@ -219,6 +219,16 @@ def meshgrid_of(outs_bar: Any, xi: Any, indexing: Any) -> Any:
     return bars
 
 
+def broadcast_arrays_of(outs_bar: Any, args: Any) -> Any:
+    """Sum each over the axes along which it was stretched."""
+    return [runtime.unbroadcast(outs_bar[k], args[k]) for k in range(len(args))]
+
+
+def hsplit_of(outs_bar: Any, ary: Array) -> Array:
+    """Join the pieces again, along the second axis or the only one."""
+    return np.concatenate(outs_bar, axis=0 if np.ndim(ary) == 1 else 1)
+
+
 def delete_of(out_bar: Array, arr: Array, obj: Any, axis: Any) -> Array:
     """Put the kept entries back among zeros."""
     places = np.delete(positions(arr), obj, axis)
@@ -226,23 +236,26 @@ def delete_of(out_bar: Array, arr: Array, obj: Any, axis: Any) -> Array:
 
 
 def insert_arr(out_bar: Array, arr: Array, obj: Any, values: Array, axis: Any) -> Array:
-    """Take the old entries out."""
-    if axis is None:
-        return np.reshape(
-            np.delete(out_bar, inserted(arr, obj, axis), 0), np.shape(arr)
-        )
-    return np.delete(out_bar, inserted(arr, obj, axis), axis)
+    """Put the old entries back; what was inserted came from elsewhere."""
+    none = np.zeros(np.shape(values), dtype=int)
+    places = np.insert(positions(arr) + 1, obj, none, axis)
+    kept = np.where(places > 0, out_bar, 0.0)
+    return runtime.gather_pullback(kept, np.maximum(places - 1, 0), arr)
 
 
-def inserted(arr: Array, obj: Any, axis: Any) -> Array:
-    """Return the places along the axis that ``np.insert`` filled."""
-    size = np.size(arr) if axis is None else np.shape(arr)[axis]
-    return np.flatnonzero(np.insert(np.zeros(size, dtype=bool), obj, True))
+def insert_values(
+    out_bar: Array, arr: Array, obj: Any, values: Array, axis: Any
+) -> Array:
+    """Take the inserted entries out."""
+    none = np.zeros(np.shape(arr), dtype=int)
+    places = np.insert(none, obj, positions(values) + 1, axis)
+    kept = np.where(places > 0, out_bar, 0.0)
+    return runtime.gather_pullback(kept, np.maximum(places - 1, 0), values)
 
 
-def split_of(out_bar: Any, axis: Any) -> Array:
-    """Join the pieces again."""
-    return np.concatenate(out_bar, axis=axis)
+def rollaxis_of(out_bar: Array, axis: Any, start: Any) -> Array:
+    """Move the axis back."""
+    return np.moveaxis(out_bar, start if start <= axis else start - 1, axis)
 
 
 RESHAPED = "np.reshape(out_bar, np.shape(a))"
@@ -295,6 +308,27 @@ pullback(
     *(pad_of, None, None, pad_value),
 )
 pullback("np.delete(arr, obj, axis=None)", delete_of)
+pullback("np.insert(arr, obj, values, axis=None)", insert_arr, None, insert_values)
+pullback(
+    "np.resize(a, new_shape)",
+    "runtime.gather_pullback(out_bar, np.resize(positions(a), new_shape), a)",
+)
+pullback("np.rollaxis(a, axis, start=0)", rollaxis_of)
+
+# As many outputs as the call has; `outs_bar` is the tuple of their cotangents.
+for name in ("np.split", "np.array_split"):
+    pullback(
+        f"{name}(ary, indices_or_sections, axis=0) -> *outs",
+        "np.concatenate(outs_bar, axis=axis)",
+    )
+pullback("np.hsplit(ary, indices_or_sections) -> *outs", hsplit_of)
+pullback("np.vsplit(ary, indices_or_sections) -> *outs", "np.concatenate(outs_bar)")
+pullback(
+    "np.dsplit(ary, indices_or_sections) -> *outs", "np.concatenate(outs_bar, axis=2)"
+)
+pullback("np.unstack(x, axis=0) -> *outs", "np.stack(outs_bar, axis=axis)")
+pullback("np.meshgrid(*xi, indexing='xy') -> *outs", meshgrid_of)
+pullback("np.broadcast_arrays(*args) -> *outs", broadcast_arrays_of)
 zero(
     "np.shape(a)",
     "np.ndim(a)",

@@ -158,6 +158,16 @@ DISCRETE: dict[str, tuple[str, tuple[str | None, ...]]] = {
 """Parameters, and ∂ log mass / ∂ each of them, at k = x - loc."""
 
 
+FLOOR = "np.floor(standard(x, loc, 1))"
+BELOW = {
+    "poisson": f"{ST}.poisson.pmf({FLOOR}, mu)",
+    "bernoulli": f"1.0 * ({FLOOR} == 0)",
+    "binom": f"n * {ST}.binom.pmf({FLOOR}, n - 1, p)",
+    "geom": f"-{FLOOR} * (1 - p) ** ({FLOOR} - 1)",
+}
+"""Minus the derivatives of distribution functions by the last parameter."""
+
+
 def names(*groups: str) -> str:
     """Join lists of parameters, skipping empty ones.
 
@@ -234,6 +244,11 @@ def discrete(name: str, shapes: str, by_shape: Any) -> None:
     elementwise(f"{where}.logpmf({call})", None, *texts, singular=True)
     masses = [text and f"out * ({text})" for text in texts]
     elementwise(f"{where}.pmf({call})", None, *masses, singular=True)
+    below = BELOW.get(name)
+    if below is not None:
+        by_parameter = [None] * (len(texts) - 1)
+        for method, sign in (("cdf", "-"), ("sf", "")):
+            elementwise(f"{where}.{method}({call})", None, *by_parameter, sign + below)
 
 
 def covariance(mean: Any, cov: Any) -> Array:
@@ -300,6 +315,11 @@ def dirichlet_x(out_bar: Array, x: Array, alpha: Array) -> Array:
     return out_bar * (alpha - 1)[:, None] / x
 
 
+def dirichlet_pdf_x(out_bar: Array, out: Array, x: Array, alpha: Array) -> Array:
+    """Return the cotangent of x through the density."""
+    return dirichlet_x(out_bar * out, x, alpha)
+
+
 def multinomial_p(out_bar: Array, x: Array, p: Array) -> Array:
     """Return x / p times the cotangent; 0 where nothing was counted."""
     share = np.expand_dims(out_bar, -1) * x / (p + ((x == 0) & (p == 0)))
@@ -326,6 +346,15 @@ pullback(
     f"out_bar * ({PSI}(np.sum(alpha)) - {PSI}(alpha)) + out_bar * np.log(x)"
     " if np.ndim(x) == 1 else"
     f" np.sum(out_bar) * ({PSI}(np.sum(alpha)) - {PSI}(alpha)) + np.log(x) @ out_bar",
+    singular=True,
+)
+pullback(
+    f"{ST}.dirichlet.pdf(x, alpha)",
+    dirichlet_pdf_x,
+    f"out_bar * out * ({PSI}(np.sum(alpha)) - {PSI}(alpha) + np.log(x))"
+    " if np.ndim(x) == 1 else"
+    f" np.sum(out_bar * out) * ({PSI}(np.sum(alpha)) - {PSI}(alpha))"
+    " + np.log(x) @ (out_bar * out)",
     singular=True,
 )
 pullback(f"{ST}.multinomial.logpmf(x, n, p)", None, None, multinomial_p)

@@ -670,6 +670,81 @@ CALLS |= {
     "np.fft.fftshift": [call(numbers(5)), call(M, axes=1)],
     "np.fft.ifftshift": [call(numbers(5)), call(M, axes=(0, 1))],
 }
+CALLS |= {
+    "np.cumulative_sum": [
+        call(V),
+        call(M, axis=1),
+        call(M, axis=0, include_initial=True),
+    ],
+    "np.cumulative_prod": [
+        call(V),
+        call(M, axis=1),
+        call(M, axis=0, include_initial=True),
+    ],
+    "np.nanmedian": [call(S), call(S, axis=1, keepdims=True)],
+    "np.modf": [call(7.3 * S, pick=(0,)), call(7.35, pick=(0,))],
+    "np.frexp": [call(7.3 * S, pick=(0,))],
+    "np.logspace": [
+        call(0.2, 1.5, 4),
+        call(V, 1.5, num=3, base=2.0, skip=("base",)),
+        call(0.2, 1.5, 4, endpoint=False),
+    ],
+    "np.geomspace": [call(0.5, 3.0, 4), call(V**2 + 0.5, 3.0, 3, axis=-1)],
+    "np.insert": [
+        call(V, 1, 2.5),
+        call(V, [0, 3], W[:2]),
+        call(M, 1, 0.5, axis=1),
+        call(M, 1, numbers(2), axis=1),
+        call(M, [0, 2], numbers(2, 3), 0),
+        call(M, 1, W),
+    ],
+    "np.resize": [call(V, (2, 4)), call(M, 4)],
+    "np.rollaxis": [call(T, 2), call(T, 0, 3), call(T, 1, 1)],
+    "np.split": [
+        call(numbers(6), 3),
+        call(M, [1], axis=1),
+        call(T, (1, 2), axis=-1),
+    ],
+    "np.array_split": [call(numbers(5), 3), call(M, 2, axis=1)],
+    "np.hsplit": [call(numbers(6), 3), call(numbers(2, 4), 2)],
+    "np.vsplit": [call(M, 2)],
+    "np.dsplit": [call(T, 2)],
+    "np.unstack": [call(M), call(T, axis=1)],
+    "np.meshgrid": [
+        call(V, numbers(2)),
+        call(V, numbers(2), indexing="ij"),
+        call(V, numbers(2), numbers(4)),
+        call(V),
+    ],
+    "np.broadcast_arrays": [call(V, M), call(M[:, :1], V, 2.5)],
+    "np.vecdot": [
+        call(V, W),
+        call(M, V),
+        call(T, numbers(1, 3, 1), axis=1),
+        call(complexes(3), complexes(3) + 1.0),
+    ],
+    "np.matvec": [
+        call(M, V),
+        call(T, numbers(4)),
+        call(numbers(2, 1, 3, 4), numbers(5, 4)),
+    ],
+    "np.vecmat": [call(V, N), call(V, T), call(complexes(3), complexes(3, 2))],
+    "np.linalg.cross": [call(V, W), call(numbers(3, 2), numbers(3, 2) + 1.0, axis=0)],
+    "np.linalg.cond": [call(regular(3)), call(N), call(T)],
+    "np.cov": [
+        call(M),
+        call(V),
+        call(numbers(4, 2), rowvar=False),
+        call(M, numbers(2, 3, seed=1)),
+        call(V, W, bias=True),
+        call(M, ddof=0),
+        call(numbers(4, 2), numbers(4, seed=1)[:, None], rowvar=False),
+    ],
+    "np.corrcoef": [call(numbers(2, 4)), call(V, W), call(numbers(4, 2), rowvar=False)],
+    "np.polyval": [call(V, 1.5), call(V, M)],
+    "np.polyder": [call(V)],
+    "np.vander": [call(V), call(V, 2), call(V, 4, increasing=True)],
+}
 SL = "scipy.linalg"
 FACTOR = np.linalg.cholesky(positive(3))
 CALLS |= {
@@ -720,6 +795,23 @@ CALLS |= {
         call(numbers(2, 4), dx=0.5, skip=("dx",)),
         call(T, x=np.array([0.5, 1.5, 2.0]), axis=1, skip=("x",)),
     ],
+    "scipy.spatial.distance.pdist": [
+        call(numbers(4, 2)),
+        call(numbers(4, 2), "sqeuclidean"),
+    ],
+    "scipy.spatial.distance.squareform": [call(numbers(6)), call(numbers(3))],
+    **{
+        f"scipy.signal.{name}": [
+            call(a, b, mode=mode)
+            for mode in ("full", "same", "valid")
+            for a, b in [
+                (numbers(6), V),
+                (numbers(5), W[:2]),
+                (numbers(4, 5), numbers(2, 3)),
+            ]
+        ]
+        for name in ("convolve", "fftconvolve", "correlate")
+    },
     "scipy.spatial.distance.cdist": [
         call(numbers(3, 2), numbers(4, 2)),
         call(numbers(3, 2), numbers(4, 2), "sqeuclidean"),
@@ -749,6 +841,7 @@ SAME = {
     "np.permute_dims": "np.transpose",
     "np.linalg.matrix_transpose": "np.matrix_transpose",
     "np.concat": "np.concatenate",
+    "np.linalg.vecdot": "np.vecdot",
     "np.asarray": "np.array",
     "np.asanyarray": "np.array",
     "np.ascontiguousarray": "np.array",

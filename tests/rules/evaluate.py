@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 import scipy.linalg
+import scipy.signal
 import scipy.spatial.distance
 import scipy.special
 import scipy.stats
@@ -103,7 +104,10 @@ def pull(
     assert isinstance(bound, dict), f"{rule.op} {bound}"
     out = function(*args, **kwargs)
     names = {key.lstrip("*"): value for key, value in bound.items()}
-    if len(rule.outs) > 1:
+    if rule.outs[0].startswith("*"):
+        title = rule.outs[0][1:]
+        names[title], names[f"{title}_bar"] = out, out_bar
+    elif len(rule.outs) > 1:
         bars = out_bar
         for name, value, bar in zip(rule.outs, out, bars, strict=True):
             names[name] = value
@@ -223,7 +227,8 @@ def check(
         random_like(out, rng) if pick is None or k in pick else None
         for k, out in enumerate(outs)
     )
-    bar: Any = weights if len(rule.outs) > 1 or len(outs) > 1 else weights[0]
+    several = len(rule.outs) > 1 or len(outs) > 1 or rule.outs[0].startswith("*")
+    bar: Any = weights if several else weights[0]
     if isinstance(bar, tuple) and len(rule.outs) == 1:
         bar = list(bar)
     if bar is None:

@@ -111,8 +111,9 @@ def test_runtime_functions_have_rules() -> None:
 @pytest.mark.parametrize("op", [op for op, rule in ALL.items() if rule.texts])
 def test_functions_name_only_arguments_of_the_call(op: str) -> None:
     rule = ALL[op]
-    allowed = {param.lstrip("*") for param in rule.params} | set(rule.outs)
-    allowed |= {f"{out}_bar" for out in rule.outs}
+    outs = {out.lstrip("*") for out in rule.outs}
+    allowed = {param.lstrip("*") for param in rule.params} | outs
+    allowed |= {f"{out}_bar" for out in outs}
     for text in texts_of(rule):
         if isinstance(text, str):
             tree = ast.parse(text, mode="eval")

@@ -92,6 +92,8 @@ def test_structural_rule(op: str) -> None:
 
 X, POINT = 0.5 + np.arange(3.0), np.diag([1.0, 2.0, 4.0]) + 0.1
 SEVERAL = {
+    "np.modf": (7.3 * X,),
+    "np.frexp": (7.3 * X,),
     "np.divmod": (7.3 * X, X),
     "builtins.divmod": (7.3, 2.1),
     "np.linalg.slogdet": (POINT,),

@@ -63,6 +63,19 @@ def test_discrete(name: str, method: str) -> None:
     assert shifted == []
 
 
+@pytest.mark.parametrize("name", ["poisson", "bernoulli", "binom", "geom"])
+@pytest.mark.parametrize("method", ["cdf", "sf"])
+def test_discrete_distribution_functions(name: str, method: str) -> None:
+    rule = rule_of(f"scipy.stats.{name}.{method}")
+    function = getattr(getattr(scipy.stats, name), method)
+    shapes = {"poisson": (1.7,), "binom": (6, 0.35)}.get(name, (0.35,))
+    x = np.array([0.0, 1.0]) if name == "bernoulli" else np.array([1.0, 2.5, 4.0])
+    faults = check(rule, x, *shapes, rtol=1e-7, skip=("x",), function=function)
+    assert faults == []
+    faults = check(rule, x + 2, *shapes, 2, rtol=1e-7, skip=("x",), function=function)
+    assert faults == []
+
+
 def symmetric(cov: Any) -> Any:
     """Make any perturbation of a matrix a symmetric one."""
     return 0.5 * (cov + cov.T) if np.ndim(cov) == 2 else cov
@@ -100,6 +113,12 @@ def test_dirichlet() -> None:
         rule, many, alpha, skip=("x",), function=scipy.stats.dirichlet.logpdf
     )
     assert faults == []
+    density = rule_of("scipy.stats.dirichlet.pdf")
+    for at in (x, many):
+        faults = check(
+            density, at, alpha, skip=("x",), function=scipy.stats.dirichlet.pdf
+        )
+        assert faults == []
     # Off the simplex SciPy refuses, so x is done by hand: (alpha - 1) / x.
     got = pull(rule, (x, alpha), {}, 2.0, function=scipy.stats.dirichlet.logpdf)["x"]
     np.testing.assert_allclose(got, 2 * (alpha - 1) / x, rtol=1e-15)
