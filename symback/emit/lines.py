@@ -59,12 +59,15 @@ class Lines:
                 text = ", ".join(map(self.target, targets))
                 yield Line(depth, self._assign(text, value, statement.scalar), span)
             case Move(pairs):
-                for together, values, span in self._ordered(pairs):
+                for together in self._ordered(pairs):
+                    names = ", ".join(self.target(p.target) for p in together)
+                    values = [p.value for p in together if p.value is not None]
                     value = values[0]
                     if len(values) > 1:
-                        value = ast.Tuple(values, ast.Load())
-                    text = self._assign(", ".join(together), value, False)
-                    yield Line(depth, text, span)
+                        value = ast.Tuple([*values], ast.Load())
+                    scalar = together[0].scalar and len(together) == 1
+                    span = next((p.span for p in together if p.span), None)
+                    yield Line(depth, self._assign(names, value, scalar), span)
             case Do(made, span):
                 yield Line(depth, print_statement(made), span)
             case Return(value, span):
@@ -146,9 +149,9 @@ class Lines:
             text = text[1:-1] if len(value.elts) > 1 else text
         return f"{target} = {text}"
 
-    def _moved(self, pairs: Iterable[Pair]) -> list[tuple[str, ast.expr, Span | None]]:
-        """Return the pairs that do something."""
-        found: list[tuple[str, ast.expr, Span | None]] = []
+    def _moved(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Return the pairs that do something, with values."""
+        found = []
         for pair in pairs:
             target = self.target(pair.target)
             if id(pair) not in self.kept:
@@ -159,12 +162,10 @@ class Lines:
                     continue
                 value = ast.Constant(None)
             if not (isinstance(value, ast.Name) and value.id == target):
-                found.append((target, value, pair.span))
+                found.append(Pair(pair.target, value, pair.span, pair.scalar))
         return found
 
-    def _ordered(
-        self, pairs: Iterable[Pair]
-    ) -> Iterator[tuple[list[str], list[ast.expr], Span | None]]:
+    def _ordered(self, pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
         """Yield assignments in an order that overwrites nothing before it is read.
 
         What turns in a circle is assigned at once: ``a, b = b, a``.
@@ -172,15 +173,14 @@ class Lines:
         rest = self._moved(pairs)
         while rest:
             for pair in rest:
-                others = [value for _, value, _ in rest if value is not pair[1]]
-                if not any(pair[0] in _names(value) for value in others):
+                others = [_names(p.value) for p in rest if p is not pair and p.value]
+                if not any(self.target(pair.target) in names for names in others):
                     break
             else:
-                targets, values, spans = zip(*rest, strict=True)
-                yield [*targets], [*values], next(filter(None, spans), None)
+                yield rest
                 return
             rest.remove(pair)
-            yield [pair[0]], [pair[1]], pair[2]
+            yield [pair]
 
     # Names without a value
 
@@ -195,8 +195,8 @@ class Lines:
                 case Set(targets, _):
                     bound = bound | set(map(self.target, targets))
                 case Move(pairs):
-                    for pair in pairs:
-                        if id(pair) in self.kept and isinstance(pair.value, ast.Name):
+                    for pair in self._moved(pairs):
+                        if isinstance(pair.value, ast.Name):
                             self._read(pair.value, bound)
                     bound = bound | {
                         self.target(p.target) for p in pairs if p.value is not None

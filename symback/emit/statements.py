@@ -217,6 +217,14 @@ class Builder:
 
     # Control flow
 
+    def _is_scalar(self, value: Arg) -> bool:
+        """Return whether a value is a number made from a number."""
+        value = self.plan.resolve(value)
+        if not isinstance(value, Value) or value not in self.plan.inlined:
+            return False
+        first = self.plan.nodes[value].args[:1]
+        return all(map(self.kinds.is_scalar, (value, *first)))
+
     def _pairs(
         self, targets: Sequence[int | None], values: Sequence[Arg]
     ) -> list[Pair]:
@@ -225,6 +233,7 @@ class Builder:
                 target,
                 None if value is UNDEFINED else self.expressions.arg(value),
                 self._span_of(value),
+                self._is_scalar(value),
             )
             for target, value in zip(targets, values, strict=True)
             if target is not None

@@ -47,7 +47,10 @@ class Variable:
 
 @dataclass
 class Set:
-    """``a, b = value``; None stands for an output that nobody wants."""
+    """``a, b = value``; None stands for an output that nobody wants.
+
+    `scalar` is whether ``a = a + b`` may be written as ``a += b``: no array is changed.
+    """
 
     targets: list[int | None]
     value: ast.expr
@@ -62,6 +65,7 @@ class Pair:
     target: int
     value: ast.expr | None
     span: Span | None = None
+    scalar: bool = False
 
 
 @dataclass

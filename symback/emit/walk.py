@@ -272,7 +272,7 @@ class _Reader:
         ):
             return node
         index = body.params[0]
-        measured = self._measured(stop)
+        measured = str(stop) if isinstance(stop, int) else self._measured(stop)
         inside = {v for inner in body.walk() for v in inner.outs} | set(body.params)
         reads: dict[Value, Value] = {}
         kept: list[Node] = []
@@ -308,7 +308,7 @@ class _Reader:
             return value if isinstance(value, Value) else None
         return None
 
-    def _is_whole(self, read: Arg, measured: Value | None) -> bool:
+    def _is_whole(self, read: Arg, measured: Value | str | None) -> bool:
         """Return whether an array has the measured length and stays as it is."""
         if measured is None or not isinstance(read, Value):
             return False
@@ -316,6 +316,8 @@ class _Reader:
             return False
         if read is measured:
             return True
+        if isinstance(measured, str):
+            return bool(read.type and read.type.dims[:1] == (measured,))
         one, other = read.type, measured.type
         if one is None or other is None or not one.dims or not other.dims:
             return False
