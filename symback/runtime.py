@@ -25,6 +25,7 @@ __all__ = [
     "scan",
     "split_like",
     "unbroadcast",
+    "zeros_of",
     "winners",
 ]
 
@@ -46,6 +47,9 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     >>> unbroadcast(np.ones(3), 2.0)
     3.0
     """
+    if isinstance(x, (list, tuple)):
+        parts = [unbroadcast(b, a) for b, a in zip(x_bar, x, strict=True)]
+        return parts if isinstance(x, list) else tuple(parts)
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
         return x_bar if type(x_bar) is float else float(np.sum(np.real(x_bar)))
     shape = np.shape(x)
@@ -65,6 +69,19 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     if not hasattr(x_bar, "dtype") or x_bar.dtype != dtype:
         x_bar = np.asarray(x_bar).astype(dtype)
     return np.asarray(x_bar) if isinstance(x, np.ndarray) else x_bar[()]
+
+
+def zeros_of(x: Any) -> Any:
+    """Return zeros shaped as a number, an array, or a list or tuple of them.
+
+    >>> zeros_of((1.0, np.ones(2)))
+    [0.0, array([0., 0.])]
+    """
+    if isinstance(x, (list, tuple)):
+        return [zeros_of(part) for part in x]
+    if isinstance(x, (float, int)) and not isinstance(x, np.generic):
+        return 0.0
+    return np.zeros_like(x)
 
 
 def winners(index: Any, x: Array) -> Array:

@@ -31,7 +31,7 @@ from .abstract import (
     Tup,
     View,
 )
-from .names import Names, Path
+from .names import Boxed, Names, Path
 
 __all__ = ["Calls"]
 
@@ -344,7 +344,7 @@ class Calls(Names):
             isinstance(a, Known) for a in (*args, *kwargs.values())
         ):
             found = thing(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
-            return self.capture(found, Path("object", found, thing.__name__))
+            return self.capture(found, Path("cached", Boxed(found), thing.__name__))
         if isinstance(thing, np.vectorize):
             raise self.refuse("`np.vectorize` is not supported", "call the function itself.")
         op = operation_name(thing)
@@ -358,11 +358,10 @@ class Calls(Names):
             return self.construct(thing, args, kwargs)
         if isinstance(thing, types.FunctionType) or hasattr(thing, "__wrapped__"):
             return self.inline(self.live_function(thing, function.path), args, kwargs)
-        if isinstance(thing, types.BuiltinFunctionType | types.MethodDescriptorType) and (
-            all(isinstance(a, Known) for a in (*args, *kwargs.values()))
-        ):
-            found = thing(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
-            return Known(found)
+        if isinstance(thing, types.BuiltinFunctionType | types.MethodDescriptorType):
+            known = [self.python_value(a) for a in args]
+            if not any(k is UNDEFINED for k in known) and not kwargs:
+                return self.from_python(thing(*known))
         if hasattr(type(thing), "__call__") and not isinstance(thing, type):  # noqa: B004
             static = inspect.getattr_static(type(thing), "__call__", None)
             if isinstance(static, types.FunctionType):
@@ -370,6 +369,26 @@ class Calls(Names):
         raise self.refuse(
             f"`{_title(thing)}` is not a function whose source or derivative is known"
         )
+
+    def python_value(self, item: Any) -> Any:
+        """Return a wholly known abstract value as a Python object, else UNDEFINED."""
+        if isinstance(item, Known):
+            return item.value
+        if isinstance(item, Tup | ListRef):
+            items = self.sequence_items(item)
+            parts = [self.python_value(i) for i in items] if items is not None else None
+            if parts is None or any(p is UNDEFINED for p in parts):
+                return UNDEFINED
+            return tuple(parts) if isinstance(item, Tup) else parts
+        return UNDEFINED
+
+    def from_python(self, thing: Any) -> Any:
+        """Return a Python object as an abstract value."""
+        if isinstance(thing, list):
+            return self.new_list([self.from_python(t) for t in thing])
+        if isinstance(thing, tuple):
+            return Tup(tuple(map(self.from_python, thing)))
+        return Known(thing)
 
     last_function: Any = None
 
@@ -461,6 +480,9 @@ class Calls(Names):
         out = kwargs.pop("out", None)
         if isinstance(out, Tup) and len(out.items) == 1:
             out = out.items[0]
+        if op in UFUNC_ARITY and len(args) == UFUNC_ARITY[op] + 1:
+            # The argument after the operands is `out`.
+            out = args.pop()
         where = kwargs.get("where") if op not in REDUCTIONS else None
         if where is not None:
             kwargs.pop("where")
@@ -553,7 +575,7 @@ class Calls(Names):
         if isinstance(item, ListRef):
             return self.list_method(item, name, args, kwargs)
         if isinstance(item, DictRef):
-            return self.dict_method(item, name, args)
+            return self.dict_method(item, name, args, kwargs)
         if isinstance(item, Tup):
             return self.tuple_method(item, name, args, kwargs)
         if isinstance(item, Obj) and item.value is not None and _is_generator(item.actual):
@@ -643,6 +665,12 @@ class Calls(Names):
                 rest, last = self.emit_many("list_pop", 2, held.leaves[0])
                 self.state["h", ref.cell] = RunList((rest,), held.shape)
                 return self.wrap(last)
+            first = args and isinstance(args[0], Known) and args[0].value == 0
+            if name in ("pop", "popleft") and (first or name == "popleft"):
+                item = self.run_item(held, Known(0))
+                rests = [self.emit("getitem", r, slice(1, None)) for r in held.leaves]
+                self.state["h", ref.cell] = RunList(tuple(rests), held.shape)
+                return item
             if name == "reverse":
                 new = tuple(self.emit("list_reverse", leaf) for leaf in held.leaves)
                 self.state["h", ref.cell] = RunList(new, held.shape)
@@ -651,6 +679,10 @@ class Calls(Names):
                 f"`{name}` of a list with a run-time length is not supported"
             )
         items = list(held)
+        if name == "popleft":
+            found = items.pop(0)
+            self.state["h", ref.cell] = tuple(items)
+            return found
         if name == "pop":
             where = args[0].value if args else -1
             found = items.pop(where)
@@ -683,7 +715,9 @@ class Calls(Names):
         """Run a loop whose body is a Python function of the item."""
         raise NotImplementedError
 
-    def dict_method(self, ref: DictRef, name: str, args: list[Any]) -> Any:
+    def dict_method(
+        self, ref: DictRef, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
         """Call a method of a dict."""
         held = dict(self.content(ref.cell))
         if name == "items":
@@ -698,7 +732,8 @@ class Calls(Names):
         if name == "copy":
             return self.new_dict(held)
         if name == "update":
-            held.update(self.content(args[0].cell))
+            held.update(self.content(args[0].cell) if args else {})
+            held.update(kwargs)
             self.state["h", ref.cell] = held
             return Known(None)
         if name == "setdefault":
@@ -738,6 +773,13 @@ class Calls(Names):
             return self.call_value(self.attribute(item, name), args, kwargs)
         raise self.refuse(f"the tuple method `{name}` is not supported here")
 
+
+UFUNC_ARITY = {
+    f"np.{name}": getattr(np, name).nin
+    for name in dir(np)
+    if isinstance(getattr(np, name), np.ufunc)
+}
+"""Numbers of operands of NumPy's elementwise functions."""
 
 REDUCTIONS = frozenset(
     f"np.{n}"

@@ -38,7 +38,7 @@ from .abstract import (
     View,
 )
 
-__all__ = ["Core", "Frame", "Template"]
+__all__ = ["Core", "Frame", "Template", "Unassigned"]
 
 DATA_INTEGERS = frozenset(
     {
@@ -114,6 +114,16 @@ def _width(shape: Any) -> int:
     return sum(map(_width, shape)) if isinstance(shape, tuple) else 1
 
 
+class Unassigned(Exception):
+    """A local name is read where no path has assigned it yet."""
+
+    def __init__(self, frame: int, name: str, problem: Exception) -> None:
+        super().__init__(name)
+        self.frame = frame
+        self.name = name
+        self.problem = problem
+
+
 State = dict[tuple[Any, ...], Any]
 
 
@@ -140,6 +150,8 @@ class Core:
         self.keep_floats = False
         self.active_loops: list[Value] = []
         self.complex_seen = False
+        self.unroll_all = False
+        self.loops_met = 0
 
     # Places
 
@@ -365,8 +377,14 @@ class Core:
         """Return what a cell holds, or refuse to read a poisoned one."""
         found = self.state["h", cell]
         if isinstance(found, Poison):
-            raise self.refuse(found.reason, found.hint or None)
+            raise self.written_out(self.refuse(found.reason, found.hint or None))
         return found
+
+    def written_out(self, problem: Exception) -> Exception:
+        """Return the exception to raise: first try again with the loops written out."""
+        if self.mode == "generic" or self.unroll_all or not self.loops_met:
+            return problem
+        return Retry("unroll", "", problem)
 
     def read(self, ref: Array | View) -> Value:
         """Return the current value of an array or a view."""
@@ -390,7 +408,7 @@ class Core:
             return
         reason = self.state.get(("ro", ref.cell))
         if reason:
-            raise self.refuse(reason[0], reason[1])
+            raise self.written_out(self.refuse(reason[0], reason[1]))
         self._poison_aliases(ref.cell)
         self.state["h", ref.cell] = value
 

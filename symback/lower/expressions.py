@@ -180,8 +180,11 @@ class Expressions(Core):
         """Return the items of an iterable whose length is known."""
         walked = self.iterate(item)
         if walked.items is None:
-            if isinstance(walked.length, int) and walked.item is not None:
-                return [walked.item(Known(k)) for k in range(walked.length)]
+            if isinstance(walked.length, int):
+                start, _, step = walked.range or (0, 0, 1)
+                make = walked.item or (lambda i: i)
+                steps = range(walked.length)
+                return [make(Known(start + k * step)) for k in steps]
             raise self.need_static(
                 walked.length, "the number of items must be known without running"
             )
@@ -197,7 +200,16 @@ class Expressions(Core):
         return result
 
     def on_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        one = node.generators[0]
+        if len(node.generators) == 1 and not one.ifs:
+            walked = self.iterate(self.value(one.iter))
+            if walked.items is None:
+                return self.lazily(node, walked)
         return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
+
+    def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
+        """Return a generator whose items are computed in the loop that takes them."""
+        raise NotImplementedError
 
     def on_SetComp(self, node: ast.SetComp) -> Any:
         return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
@@ -272,7 +284,22 @@ class Expressions(Core):
 
     def overloaded(self, op: str, items: tuple[Any, ...]) -> Any:
         """Apply an operator that a user's class defines; None if it does not."""
+        name = {"and_": "and", "or_": "or"}.get(op, op)
+        order = [(items[0], f"__{name}__", items[1:])]
+        if len(items) == 2:
+            mirrored = MIRRORED.get(name, f"r{name}")
+            order.append((items[1], f"__{mirrored}__", items[:1]))
+        for item, method, rest in order:
+            if isinstance(item, Obj):
+                kind = self.content(item.cell)["__class__"]
+                if method in dir(kind):
+                    found = self.class_attribute(item, kind, method)
+                    return self.call_value(found, list(rest), {})
         return None
+
+    def class_attribute(self, item: Any, kind: type, name: str) -> Any:
+        """Read a method, property or class attribute of an object of a known class."""
+        raise NotImplementedError
 
     def fold(self, op: str, items: tuple[Any, ...]) -> Any:
         """Compute an operator of known operands, where the result prints as well."""
@@ -767,6 +794,9 @@ class Expressions(Core):
     def on_Starred(self, node: ast.Starred) -> Any:
         raise self.refuse("a star is not supported here", None, node)
 
+
+MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+"""Comparisons and what they are from the other side."""
 
 BUILTIN_NAMES = frozenset(dir(builtins))
 """Names that Python itself provides."""

@@ -278,7 +278,7 @@ def _reduce(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 def _accumulate(low: Any, walked: Iterable, start: Any, step: Any) -> Any:
     """Fold a run-time iterable in a loop."""
-    key = ("n", low.frame.number, f"total{low.fresh()}")
+    key = ("n", low.frame.number, "total", low.fresh())
     low.state[key] = start
 
     def one(item: Any) -> None:
@@ -588,6 +588,9 @@ def _isinstance(low: Any, args: Args, kwargs: Kwargs) -> Any:
     value = low.operand(item)
     known = value.type if isinstance(value, Value) else None
     if known is None or not known.samples:
+        if low.fixed_span is not None:
+            # In a rule: what is a list or tuple is known as one.
+            return Known(False)
         if low.mode == "generic":
             raise low.ask_arguments(value.name or "it", "is tested with `isinstance`")
         raise low.refuse("what this is cannot be told without running")
@@ -787,7 +790,11 @@ def _kind_test(low: Any, args: Args, kwargs: Kwargs) -> Any:
 @operation("np.copyto")
 def _copyto(low: Any, args: Args, kwargs: Kwargs) -> Any:
     where = kwargs.get("where")
-    low.store(args[0], Known(Ellipsis) if where is None else where, args[1])
+    item = args[1]
+    if where is not None:
+        base = low.operand(args[0])
+        item = low.emit("np.where", low.operand(where), low.operand(item), base)
+    low.store(args[0], Known(Ellipsis), item)
     return Known(None)
 
 
@@ -815,6 +822,68 @@ def _fill_diagonal(low: Any, args: Args, kwargs: Kwargs) -> Any:
     rows = low.emit("np.arange", low.emit("builtins.min", low.emit("dim", base, 0), low.emit("dim", base, 1)))
     low.store(args[0], Tup((rows, rows)), args[1])
     return Known(None)
+
+
+@operation("np.put_along_axis")
+def _put_along_axis(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    ref, index, item = args[:3]
+    axis = args[3] if len(args) > 3 else kwargs["axis"]
+    base = low.operand(ref)
+    known = low.type_of(base)
+    if known is None or not isinstance(axis, Known):
+        raise low.refuse("`np.put_along_axis` needs an array of known rank")
+    places = []
+    for k in range(known.rank):
+        if k == axis.value % known.rank:
+            places.append(low.operand(index))
+            continue
+        steps = low.emit("np.arange", low.emit("dim", base, k))
+        shape = tuple(-1 if j == k else 1 for j in range(known.rank))
+        places.append(low.emit("np.reshape", steps, shape))
+    low.store(ref, Tup(tuple(low.wrap(p) for p in places)), item)
+    return Known(None)
+
+
+@operation("np.subtract.at")
+def _subtract_at(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return _add_at(low, [args[0], args[1], low.operate("neg", args[2])], kwargs)
+
+
+@operation("np.multiply.at", "np.divide.at", "np.maximum.at", "np.minimum.at", "np.power.at",
+           "np.random.shuffle", "np.resize", "np.save", "np.load", "np.savetxt", "np.loadtxt",
+           "np.genfromtxt", "np.memmap", "np.fromfile")
+def _mutating(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    raise low.refuse("this function changes its argument or the world: not supported")
+
+
+@operation("np.add.reduce", "np.multiply.reduce", "np.maximum.reduce", "np.minimum.reduce",
+           "np.logical_and.reduce", "np.logical_or.reduce")
+def _reduction(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    names = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+             "logical_and": "all", "logical_or": "any"}
+    owner = low.last_function.__self__.__name__
+    if len(args) < 2 and "axis" not in kwargs:
+        kwargs = {**kwargs, "axis": Known(0)}
+    return low.call_op(f"np.{names[owner]}", args, kwargs)
+
+
+@operation("np.add.accumulate", "np.multiply.accumulate")
+def _accumulation(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    name = "cumsum" if low.last_function.__self__ is np.add else "cumprod"
+    if len(args) < 2 and "axis" not in kwargs:
+        kwargs = {**kwargs, "axis": Known(0)}
+    return low.call_op(f"np.{name}", args, kwargs)
+
+
+@operation("np.multiply.outer", "np.subtract.outer", "np.add.outer", "np.divide.outer")
+def _outer(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    known = low.type_of(low.operand(args[1]))
+    if known is None:
+        raise low.refuse("`outer` needs arrays of known rank")
+    places = Tup((Known(Ellipsis), *(Known(None) for _ in range(known.rank))))
+    first = low.array_item(args[0], places) if known.rank else args[0]
+    op = {"multiply": "mul", "subtract": "sub", "add": "add", "divide": "truediv"}
+    return low.operate(op[low.last_function.__self__.__name__], first, args[1])
 
 
 @operation("np.add.at")

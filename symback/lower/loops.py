@@ -20,13 +20,16 @@ from .abstract import (
     Tup,
     View,
 )
-from .core import Template
+from .core import Template, Unassigned
 from .statements import Statements
 
 __all__ = ["Loops"]
 
 MAX_UNROLLED = 2000
 """Iterations that may be written out one after the other."""
+
+MAX_WRITTEN = 128
+"""Iterations of a loop that is written out because of what its lists hold."""
 
 MAX_ROUNDS = 8
 """Times that a loop's body is lowered until what it carries no longer changes."""
@@ -35,7 +38,7 @@ MAX_ROUNDS = 8
 class Loops(Statements):
     """Lower loops and comprehensions."""
 
-    wrt: tuple[str, ...]
+    looped: set[Value]
 
     # What can be walked
 
@@ -71,10 +74,9 @@ class Loops(Statements):
     def iterate_array(self, item: Any) -> Iterable:
         """Walk the first axis of an array."""
         value = self.operand(item)
-        if self.mode == "generic" and value in self.parameters and (
-            value.name in self.wrt
-        ):
-            raise self.ask_arguments(value.name, "is looped over")
+        if self.mode == "generic" and value in self.parameters:
+            # It may be a list or a tuple: then its gradient is one as well.
+            self.looped.add(value)
         known = value.type if isinstance(value, Value) else None
         if known is not None and known.is_array:
             if not known.rank:
@@ -219,6 +221,28 @@ class Loops(Statements):
             self.state.pop(key, None)
         self.state.update(hidden)
 
+    def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
+        target = node.generators[0].target
+        frame = self.frame
+        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+        keys = [("n", frame.number, n) for n in names]
+        make = walked.item or (lambda i: i)
+
+        def item(index: Any) -> Any:
+            hidden = {k: self.state.pop(k) for k in keys if k in self.state}
+            self.stack.append(frame)
+            try:
+                with self.at(target):
+                    self.assign_item(target, make(index))
+                return self.value(node.elt)
+            finally:
+                self.stack.pop()
+                for key in keys:
+                    self.state.pop(key, None)
+                self.state.update(hidden)
+
+        return Iterable(length=walked.length, item=item, range=walked.range)
+
     def loop_over(self, walked: Iterable, body: Callable[[Any], None]) -> None:
         self.loop(walked, body, [], self.here)
 
@@ -231,6 +255,7 @@ class Loops(Statements):
         if walked.items is not None:
             self.unroll(list(walked.items), body, flags)
             return
+        self.loops_met += 1
         start, stop, step = walked.range or (0, walked.length, 1)
         fixed = all(isinstance(b, int) for b in (start, stop, step))
         if fixed and not range(start, stop, step):
@@ -238,7 +263,13 @@ class Loops(Statements):
         before = dict(self.state)
         count = len(self.nodes)
         captured = len(self.captured)
-        index = self.new_index(fixed)
+        if fixed and (self.unroll_all or self.fixed_span is not None):
+            numbers = range(start, stop, step)
+            if len(numbers) <= MAX_WRITTEN or self.fixed_span is not None:
+                make = walked.item or (lambda i: i)
+                self.unroll([(make, Known(k)) for k in numbers], body, flags, lazy=True)
+                return
+        index = self.new_index((start, stop, step), fixed)
         active = len(self.active_loops)
         self.active_loops.append(index)
         try:
@@ -262,10 +293,20 @@ class Loops(Statements):
         make = walked.item or (lambda i: i)
         self.unroll([(make, Known(k)) for k in numbers], body, flags, lazy=True)
 
-    def new_index(self, fixed: bool, name: str | None = None) -> Value:
-        """Return a loop's index."""
-        known = None if self.mode == "generic" else self.sampler.integer()
-        index = Value(name, known)
+    def new_index(self, bounds: tuple[Arg, Arg, Arg], fixed: bool) -> Value:
+        """Return a loop's index; its samples lie within the samples of its range."""
+        known = None
+        if self.mode != "generic":
+            wish = self.sampler.integer()
+            types = [self.type_of(b) for b in bounds]
+            known = wish
+            if all(t is not None and t.samples for t in types):
+                places = []
+                for which, k in enumerate(wish.samples):
+                    walk = range(*(int(t.samples[which]) for t in types if t is not None))
+                    places.append(walk[min(k, len(walk) - 1)] if walk else k)
+                known = Type("python", "int", (), tuple(places))
+        index = Value(None, known)
         self.indices[index] = fixed
         return index
 
@@ -462,8 +503,17 @@ class Loops(Statements):
         types: list[Type | None] | None = None
         self.conditional += 1
         try:
-            for _ in range(MAX_ROUNDS):
-                plan = self.attempt(once, before, templates, types, span)
+            for _ in range(MAX_ROUNDS + 8):
+                try:
+                    plan = self.attempt(once, before, templates, types, span)
+                except Unassigned as need:
+                    # An earlier iteration may have assigned it.
+                    key = ("n", need.frame, need.name)
+                    if key in templates or need.frame != self.frame.number:
+                        raise
+                    self.state = dict(before)
+                    templates, types = {**templates, key: Template("array")}, None
+                    continue
                 if plan is not None and plan.settled:
                     return plan
                 templates, types = dict(self.next_templates), self.next_types
@@ -526,7 +576,14 @@ class Loops(Statements):
             if first.kind == "same":
                 continue
             found[key] = first
-        if found:
+        marks = {
+            k: v
+            for k, v in after.items()
+            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
+        }
+        # What an iteration appends to a list or aliases, the next one must know of.
+        before.update(marks)
+        if found or marks:
             del self.nodes[outside:]
             self.state = dict(before)
             self.next_templates = {**templates, **found}

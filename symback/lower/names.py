@@ -25,13 +25,20 @@ from .abstract import (
     Tup,
     View,
 )
-from .core import Frame
+from .core import Frame, Unassigned
 from .expressions import Expressions
 
-__all__ = ["Names", "Path", "assigned_names"]
+__all__ = ["Boxed", "Names", "Path", "assigned_names"]
 
 MAX_DEPTH = 120
 """Nested calls while lowering: beyond it, recursion does not end without running."""
+
+
+class Boxed:
+    """An object that a `Path` begins at, compared by identity."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Path:
         elif self.kind == "default":
             found = self.root.__defaults__[int(self.name)]
         else:
-            found = self.root
+            found = self.root.thing if isinstance(self.root, Boxed) else self.root
         for how, key in self.steps:
             found = getattr(found, key) if how == "attr" else found[key]
         return found
@@ -95,9 +102,12 @@ class Names(Expressions):
             if key in self.state:
                 return self.state[key]
             if name in frame.locals and name not in frame.outer:
-                raise self.refuse(
+                problem = self.refuse(
                     f"`{name}` is read before it is assigned", None, node
                 )
+                if self.conditional:
+                    raise Unassigned(frame.number, name, problem)
+                raise problem
             live = frame.live
             if frame.parent is None:
                 return self.outside(name, live, node)

@@ -69,6 +69,7 @@ class Lowerer(Loops):
         self.random = np.random.default_rng(7)
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
+        self.looped: set[Value] = set()
 
     # Types of arguments
 

@@ -13,6 +13,7 @@ from .abstract import (
     Array,
     DictRef,
     Function,
+    Iterable,
     Known,
     ListRef,
     Obj,
@@ -265,8 +266,11 @@ class Statements(Calls):
     def unpack(self, target: ast.Tuple | ast.List, item: Any) -> None:
         """Assign the items of an iterable to several targets."""
         count = len(target.elts)
-        items = self.unpacked(item, count, target)
         stars = [k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
+        if stars:
+            items = self.known_items(item, target)
+        else:
+            items = self.unpacked(item, count, target)
         if stars:
             star = stars[0]
             after = count - star - 1
@@ -292,9 +296,15 @@ class Statements(Calls):
             value = self.operand(item)
             if isinstance(value, Value) and value.type is None:
                 owner = self.parameter_of(value)
-                if owner is not None:
+                if owner is not None and owner in self.wrt:
                     raise self.ask_arguments(owner, "is unpacked", node)
             return [self.array_item(item, Known(k)) for k in range(count)]
+        if isinstance(item, ListRef):
+            held = self.content(item.cell)
+            if isinstance(held, RunList):
+                return [self.run_item(held, Known(k)) for k in range(count)]
+        if isinstance(item, Iterable) and item.items is None and item.item is not None:
+            return [item.item(Known(k)) for k in range(count)]
         return self.known_items(item, node)
 
     def parameter_of(self, value: Value) -> str | None:
@@ -309,6 +319,7 @@ class Statements(Calls):
         return value.name or ""
 
     parameters: set[Value]
+    wrt: tuple[str, ...]
 
     def ask_arguments(self, name: str, why: str, node: ast.AST | None = None) -> Any:
         """Return the error that asks for arguments before the source can be written."""

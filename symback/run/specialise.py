@@ -14,7 +14,7 @@ from ..emit import emit
 from ..errors import NotDifferentiableError, Span, UnsupportedSyntaxError
 from ..graph import EFFECTS, Graph, Value
 from ..infer import quiet
-from ..lower import Lowerer, NeedStatic, Path, Retry
+from ..lower import Lowerer, NeedStatic, Path, Retry, Unassigned
 from ..passes import drop, tidy
 from ..transform import Joint, reverse
 from .load import load
@@ -137,14 +137,26 @@ def generate(
     """
     mode = "generic" if generic else "symbolic"
     static: frozenset[str] = frozenset()
+    unroll = False
+    problem: Exception | None = None
     for _ in range(8 + len(arguments)):
         low = Lowerer(mode, static)
         low.wrt = wrt
+        low.unroll_all = unroll
         try:
             with quiet():
                 return _generate(low, function, arguments, wrt, single)
-        except Retry:
+        except Retry as retry:
             mode = "exact"
+            unroll = unroll or retry.what == "unroll"
+            # When the loops cannot be written out either, this is what is wrong.
+            problem = retry.cause if retry.what == "unroll" else problem
+        except Unassigned as need:
+            raise need.problem from None
+        except UnsupportedSyntaxError:
+            if problem is not None:
+                raise problem from None
+            raise
         except NeedStatic as need:
             _, param = low.origin(need.value)
             if generic or param is None or param in static or (

@@ -307,6 +307,7 @@ class Control(Cotangents):
         for value in needed:
             if not again.possible(value, kept):
                 kept.append(value)
+        again.kept = kept
         for value in needed:
             if value not in kept:
                 again.make(value)
@@ -439,6 +440,7 @@ class Recompute:
         self.changed = changed
         self.prelude = prelude
         self.allowed = True
+        self.kept: list[Value] = []
 
     def possible(self, value: Value, kept: list[Value]) -> bool:
         """Say whether a value follows cheaply from the index, invariants and kept values."""
@@ -448,12 +450,16 @@ class Recompute:
             return self.allowed
         if value in kept:
             return True
+        self.kept = kept
         node = self.makers.get(value)
         if node is None or node.op not in CHEAP or len(node.outs) != 1:
             return False
         if node.op in ("add", "sub", "mul", "floordiv", "mod", "neg") and not (
             value.type is not None and value.type.is_integral and not value.type.is_array
         ) and not self.counts(value):
+            return False
+        if node.op == "getitem" and node.inputs[0] in self.inside:
+            # Its base changes from one iteration to the next: keep the entry, not it.
             return False
         return all(self.possible(v, kept) for v in node.inputs)
 
@@ -475,7 +481,7 @@ class Recompute:
             found: Value = self.changed[value]
             return found
         node = self.makers.get(value)
-        if node is None or not self.possible(value, []):
+        if value in self.kept or node is None:
             return value
         args = map_leaves(
             lambda a: self.make(a) if isinstance(a, Value) else a, node.args

@@ -184,6 +184,8 @@ class Cotangents:
             return self.low.emit("list_zeros", primal)
         if known is not None and known.is_scalar:
             return 0.0
+        if primal in self.low.looped:
+            return self.low.emit("runtime.zeros_of", primal)
         zeros = self.low.emit("np.zeros_like", primal)
         if known is None:
             # Of a number this is a number, of an array the array.

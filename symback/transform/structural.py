@@ -294,3 +294,24 @@ def _as_array(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
             value = sweep.low.emit("getitem", value, ())
     sweep.accumulate(node.args[0], Cotangent(value), cots)
     return True
+
+
+# Several arrays from one
+
+
+@handles("np.split", "np.array_split", "np.vsplit", "np.hsplit", "np.dsplit", "np.unstack")
+def _split(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
+    x = node.args[0]
+    axis = node.kwargs.get("axis", node.args[2] if len(node.args) > 2 else 0)
+    if node.op == "np.hsplit":
+        axis = 0 if x.type is not None and x.type.rank == 1 else 1
+    elif node.op == "np.dsplit":
+        axis = 2
+    bars = [
+        sweep.final(out, outs[out]) if out in outs else sweep.zeros(out)
+        for out in node.outs
+    ]
+    op = "np.stack" if node.op == "np.unstack" else "np.concatenate"
+    made = sweep.low.emit(op, bars, axis=axis)
+    sweep.accumulate(x, Cotangent(made), cots)
+    return True

@@ -22,10 +22,11 @@ from .concolic import Concolic, Tape
 from .deadline import Clock
 from .expressions import adjoints, partials
 from .points import same_point
+from .program import is_symbolic
 from .probes import Probed, Reading
 from .record import Event, recording
 from .result import Culprit
-from .structure import entries
+from .structure import entries, leaves
 
 if TYPE_CHECKING:
     from .comparison import _Work
@@ -110,6 +111,16 @@ class _Truth:
                 total.reshape(a.shape),
                 reach,
             )
+
+    def maker(self, edge: Edge) -> Edge | None:
+        """Return an edge of the operation that made the argument of another edge."""
+        wanted = {_index(n) for n in edge.event.inputs[edge.position].reshape(-1)}
+        for other in reversed(self.edges):
+            if other.number < edge.number and any(
+                _index(n) in wanted for n in other.event.output.reshape(-1)
+            ):
+                return other
+        return None
 
     def passed_back(self, outputs: list[Concolic], stops: set[int]) -> dict[int, float]:
         """Return what flows from an operation's outputs to its inputs."""
@@ -281,6 +292,17 @@ class _Search:
         )
 
 
+    def seen_before(self, edge: Edge, order: int) -> bool:
+        """Return whether an edge's part is a value of an earlier probe or an argument."""
+        given = [x for p, v in self.values.items() for _, x in leaves(v, p) if is_symbolic(x)]
+        earlier = [rs for k, rs in enumerate(self.by_probe().values()) if k < order]
+        values = [*given, *(r.value for rs in earlier for r in rs)]
+        return any(
+            np.shape(v) == edge.part.shape and _close(edge.part, np.asarray(v))
+            for v in values
+        )
+
+
 def _fitted(value: Array, like: Any) -> Any:
     """Return a value in the shape of a reading; None where that makes no sense."""
     if value.shape == like.shape:
@@ -338,6 +360,11 @@ def _named(search: _Search, best: Success) -> Culprit:
     edge, why = best.edge, ""
     if best.kind == "total":
         edge, why = _missing(search, best)
+    elif search.seen_before(edge, best.order):
+        # Passed back rightly, and spoilt after: by what made the argument.
+        maker = search.truth.maker(edge)
+        if maker is not None:
+            return _culprit(maker, probed.source[line - 1].strip(), line, why)
     return _culprit(edge, probed.source[line - 1].strip(), line, why)
 
 

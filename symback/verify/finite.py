@@ -229,7 +229,7 @@ class _Check:
             shape: tuple[int, ...] | None = None if part is None else np.shape(part)
             if shape == leaf.value.shape:
                 dtype = np.complex128 if leaf.is_complex else np.float64
-                if np.iscomplexobj(part) and not leaf.is_complex:
+                if np.asarray(part).dtype.kind == "c" and not leaf.is_complex:
                     self._malformed(leaf, "is complex, the parameter is real")
                     continue
                 self.gradients[number] = np.array(part, dtype=dtype)

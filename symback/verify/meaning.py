@@ -61,12 +61,12 @@ def reading(
         for sign, word in ((1.0, ""), (-1.0, ", and the sign is wrong")):
             if same(ratio * value, sign):
                 return (
-                    f"1/{name} of the slope, {name} = {value:.6g}: "
+                    f"1/{name} of the slope{_where(name, value)}: "
                     f"a factor {name} is missing{word}"
                 )
             if same(ratio, sign * value):
                 return (
-                    f"{name} times the slope, {name} = {value:.6g}: "
+                    f"{name} times the slope{_where(name, value)}: "
                     f"a factor {name} too many{word}"
                 )
     whole = round(ratio)
@@ -83,6 +83,11 @@ def reading(
             "is missing"
         )
     return f"{ratio:.6g} times the slope"
+
+
+def _where(name: str, value: float) -> str:
+    """Return the value of a name, nothing for a number that is its own name."""
+    return "" if name == repr(value) else f", {name} = {value:.6g}"
 
 
 def factors(arguments: Mapping[str, Any]) -> dict[str, float]:
