@@ -7,6 +7,7 @@ line would grow too long.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,9 @@ class _Planner:
             for value, count in nested.items():
                 # Twice: what a nested block uses is not moved into it.
                 places.setdefault(value, []).extend([position] * (count + 1))
-            total += direct + nested
+            # Not with `+=`, which looks through all that is counted already.
+            total.update(direct)
+            total.update(nested)
         items = [block.results[k] for k in collected]
         lone = {v for v in items if isinstance(v, Value)}
         self._choose(block, places, lone)
@@ -177,6 +180,13 @@ class _Planner:
     ) -> None:
         """Inline what is used once, last nodes first, where nothing stands between."""
         moved: dict[int, int] = {}
+        acting = [_has_effect(node) for node in block.nodes]
+        effects = [k for k, acts in enumerate(acting) if acts]
+        writes = [
+            k
+            for k, node in enumerate(block.nodes)
+            if any(inner.op in INPLACE for inner in node.walk())
+        ]
         for position in range(len(block.nodes) - 1, -1, -1):
             node = block.nodes[position]
             if len(node.outs) != 1 or not self._may_inline(node):
@@ -192,7 +202,12 @@ class _Planner:
                 self.plan.inlined.add(out)
                 continue
             place = moved.get(used[0], used[0])
-            if self._may_move(block, node, position, place):
+            if acting[position]:
+                free = place == position + 1
+            else:
+                free = not _between(effects, position, place)
+            writers = [block.nodes[k] for k in _between(writes, position, place)]
+            if free and self._may_pass(node, writers):
                 self.plan.inlined.add(out)
                 moved[position] = place
 
@@ -221,18 +236,11 @@ class _Planner:
             return False
         return named
 
-    def _may_move(self, block: Block, node: Node, start: int, place: int) -> bool:
-        """Return whether a node may be evaluated at a later place of its block."""
-        between = block.nodes[start + 1 : place]
-        if any(_has_effect(n) for n in between):
-            return False
-        if _has_effect(node):
-            return place == start + 1
-        if self.aliases is None:
+    def _may_pass(self, node: Node, writers: Sequence[Node]) -> bool:
+        """Return whether a node may be evaluated after others that write to memory."""
+        if self.aliases is None or not writers:
             return True
-        mutated = set().union(*(self.aliases.mutated(n) for n in between))
-        if not mutated:
-            return True
+        mutated = set().union(*map(self.aliases.mutated, writers))
         read = set().union(*map(self.aliases.reads, node.uses))
         return not (read & mutated)
 
@@ -276,6 +284,11 @@ def _is_array(value: Arg) -> bool:
 def _acts(node: Node) -> bool:
     """Return whether a node must stay though nobody uses what it makes."""
     return not node.outs or _has_effect(node)
+
+
+def _between(places: Sequence[int], start: int, end: int) -> Sequence[int]:
+    """Return the places after `start` and before `end`."""
+    return places[bisect_right(places, start) : bisect_left(places, end)]
 
 
 def _has_effect(node: Node) -> bool:

@@ -77,6 +77,7 @@ class View:
     args: tuple[Any, ...]
     made: Value
     of: Value
+    kwargs: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,10 @@ METHODS = {
 }
 """Array methods that are NumPy functions of the same arguments."""
 
-VIEWS = frozenset({"np.transpose", "np.reshape", "np.ravel", "np.swapaxes"})
+VIEWS = frozenset(
+    {"np.transpose", "np.reshape", "np.ravel", "np.swapaxes", "np.moveaxis", "np.squeeze",
+     "np.expand_dims", "np.diagonal", "np.flip"}
+)
 """Functions whose result shares memory with their first argument (or may)."""
 
 OUTPUTS = {
@@ -275,20 +278,26 @@ class Calls(Names):
         """Return a view of an array (or the value, where it cannot be written)."""
         base = self.operand(item)
         value = self.emit(op, base, *args, **kwargs)
-        if not isinstance(item, Array | View) or kwargs or not isinstance(base, Value):
+        return self.view_of(item, base, value, op, args, kwargs)
+
+    def view_of(
+        self, item: Any, base: Any, value: Value, op: str, args: Any, kwargs: Any
+    ) -> Any:
+        """Return a value as a view of an array, if it shares its memory."""
+        if not isinstance(item, Array | View) or not isinstance(base, Value):
             return self.wrap(value)
         if value.type is not None:
             if not value.type.is_array:
-                return value
-            assert base.type is not None
-            shared = bool(base.type.samples) and np.shares_memory(
+                return self.wrap(value)
+            known = base.type is not None and bool(base.type.samples)
+            shared = known and np.shares_memory(
                 value.type.samples[0], base.type.samples[0]
             )
             if not shared:
                 return self.wrap(value)
         else:
             self.uncertain.add(value)
-        return View(item, op, args, value, base)
+        return View(item, op, tuple(args), value, base, tuple(kwargs.items()))
 
     # Calls
 
@@ -517,7 +526,11 @@ class Calls(Names):
             items = tuple(self.wrap(o) for o in outs)
             fields = FIELDS.get(op, ())
             return Tup(items, None, fields if len(fields) == count else ())
-        return self.wrap(self.emit(op, *given, **named))
+        value = self.emit(op, *given, **named)
+        if args and isinstance(args[0], Array | View) and value.type is not None:
+            # NumPy decides on the samples whether this is a view of its argument.
+            return self.view_of(args[0], given[0], value, op, given[1:], named)
+        return self.wrap(value)
 
     def outputs(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> int | None:
         """Return the number of outputs of an operation with several, or None."""
@@ -636,7 +649,7 @@ class Calls(Names):
             flat = self.view(item, "np.ravel")
             if not isinstance(flat, View):
                 raise self.refuse("`put` on this array is not supported")
-            self.store(View(flat.base, "np.reshape", ((-1,),), flat.made, flat.of), args[0], args[1])
+            self.store(flat, args[0], args[1])
         elif name == "sort":
             new = self.plain_op("np.sort", [item, *args], kwargs)
             self.write(item, self.read(new))

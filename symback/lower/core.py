@@ -151,6 +151,7 @@ class Core:
         self.active_loops: list[Value] = []
         self.complex_seen = False
         self.unroll_all = False
+        self.misfit: ShapeError | None = None
         self.loops_met = 0
 
     # Places
@@ -345,10 +346,15 @@ class Core:
             raise Retry("exact", op, why)
         if self.conditional:
             return
+        if self.loops_met and not self.unroll_all and self.mode == "exact":
+            # Written out, its lists have lengths.
+            raise Retry("unroll")
         text = str(why)
         words = ("shape", "broadcast", "dimension", "mismatch", "size", "axis")
         if isinstance(why, ValueError) and any(w in text for w in words):
-            raise ShapeError(self._misfit(op, args, text), self.span(), _fit_hint(op))
+            # An error only if the user's function fails as well: see `misfit`.
+            message = self._misfit(op, args, text)
+            self.misfit = self.misfit or ShapeError(message, self.span(), _fit_hint(op))
 
     def _misfit(self, op: str, args: tuple[Arg, ...], text: str) -> str:
         parts = []
@@ -393,7 +399,17 @@ class Core:
         base = self.read(ref.base)
         if base is ref.of:
             return ref.made
-        return self.emit(ref.op, base, *ref.args)
+        if ref.made.type is None and ref.op == "getitem" and _entry(ref.args[0]):
+            # An entry of a vector is a number of its own; a row of a matrix changes.
+            raise self.uncertain_view(ref.made)
+        return self.emit(ref.op, base, *ref.args, **dict(ref.kwargs))
+
+    def uncertain_view(self, value: Value) -> Exception:
+        """Return the error for a view that may not be one."""
+        return self.refuse(
+            "whether this is a view of an array that was changed cannot be told",
+            "take a copy first.",
+        )
 
     def root(self, ref: Any) -> int | None:
         """Return the cell that a reference finally points into."""
@@ -416,10 +432,20 @@ class Core:
         base = self.read(ref.base)
         if ref.op == "getitem":
             return self.emit("setitem", base, ref.args[0], value)
-        if ref.op == "np.transpose" and not ref.args:
+        kwargs = dict(ref.kwargs)
+        if ref.op == "np.transpose" and not ref.args and not kwargs:
             return self.emit("np.transpose", value)
-        if ref.op == "np.reshape":
+        if ref.op == "np.swapaxes":
+            return self.emit("np.swapaxes", value, *ref.args, **kwargs)
+        if ref.op in RESHAPING and kwargs.get("order", "C") == "C":
             return self.emit("np.reshape", value, self.emit("shape", base))
+        if ref.op == "np.moveaxis" and not kwargs:
+            return self.emit("np.moveaxis", value, ref.args[1], ref.args[0])
+        if ref.op == "np.flip":
+            return self.emit("np.flip", value, *ref.args, **kwargs)
+        if ref.op == "np.diagonal" and not ref.args and not kwargs:
+            places = self.emit("np.arange", self.emit("dim", value, 0))
+            return self.emit("setitem", base, (places, places), value)
         raise self.refuse(
             f"assignment through a view made by `{_spoken(ref.op)}` is not supported",
             "assign into the array itself, or into a copy.",
@@ -791,15 +817,15 @@ class Core:
             return first
         if first is None or second is None:
             return None
+        if first.kind == second.kind == "list":
+            # Types of lists are compared by their items.
+            return second if second.samples and second.samples[0] else first
         if first == second:
             return first
         if first.is_scalar and second.is_scalar:
             return self._join_scalars(first, second)
         if first.kind == second.kind == "array" and first.rank == second.rank:
             return self._join_arrays(first, second)
-        if first.kind == second.kind == "list":
-            # Types of lists are compared by their items.
-            return second if second.samples and second.samples[0] else first
         return None
 
     def _join_scalars(self, first: Type, second: Type) -> Type | None:
@@ -900,6 +926,17 @@ def _number(item: Any) -> bool:
             item.value, bool | int | float | complex | str
         )
     return isinstance(item, Value | Array | View)
+
+
+def _entry(index: Arg) -> bool:
+    """Say whether an index may name one entry: it has no slice, None or Ellipsis."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return not any(p is None or p is Ellipsis or isinstance(p, slice) for p in parts)
+
+
+RESHAPING = frozenset({"np.reshape", "np.ravel", "np.squeeze", "np.expand_dims",
+                       "np.atleast_1d", "np.atleast_2d", "np.atleast_3d"})
+"""Views with the same entries in the same order."""
 
 
 def _spoken(op: str) -> str:

@@ -412,12 +412,21 @@ class Expressions(Core):
         for one, other in ((left, right), (right, left)):
             known = isinstance(one, Known) and one.value is None
             known = known or (isinstance(one, Known) and isinstance(one.value, str))
-            if known and not isinstance(other, Known | Value):
+            if known and not self.may_equal(other):
                 return Known(name == "ne")
         if name in ("eq", "ne") and isinstance(left, Known) and isinstance(right, Known):
             equal = left.value is right.value or left.value == right.value
             return Known(bool(equal) == (name == "eq"))
         return self.operate(name, left, right)
+
+    def may_equal(self, item: Any) -> bool:
+        """Say whether a value may turn out to be a string or None."""
+        if isinstance(item, Known):
+            return True
+        if isinstance(item, Value | Array | View):
+            value = item if isinstance(item, Value) else self.read(item)
+            return value.type is None or value.type.dtype in ("str", "NoneType")
+        return False
 
     def compare_sequences(self, name: str, left: Any, right: Any) -> Any:
         """Compare two tuples or lists entry by entry."""

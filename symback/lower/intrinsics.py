@@ -312,7 +312,9 @@ def _tuple(low: Any, args: Args, kwargs: Kwargs) -> Any:
     walked = low.iterate(args[0])
     if walked.items is not None:
         return Tup(walked.items)
-    return _list(low, args, kwargs)
+    made = _list(low, args, kwargs)
+    held = low.content(made.cell)
+    return Tup(held) if isinstance(held, tuple) else made
 
 
 @intrinsic(dict)

@@ -304,7 +304,10 @@ class Loops(Statements):
                 places = []
                 for which, k in enumerate(wish.samples):
                     walk = range(*(int(t.samples[which]) for t in types if t is not None))
-                    places.append(walk[min(k, len(walk) - 1)] if walk else k)
+                    places.append(walk[min(k, len(walk) - 1)] if walk else max(walk.stop - 1, 0))
+                # Two equal samples would claim that it is always one.
+                if places[0] == places[1] == 1:
+                    places = []
                 known = Type("python", "int", (), tuple(places))
         index = Value(None, known)
         self.indices[index] = fixed

@@ -339,6 +339,8 @@ class Names(Expressions):
         if self.fixed_span is not None:
             return
         depth = sum(1 for f in self.stack if f.definition is function.node)
+        if depth and self.conditional and self.mode == "generic":
+            raise self.ask_arguments(function.name, "calls itself")
         if depth and self.conditional:
             for item in (*args, *kwargs.values()):
                 value = self.state.get(("h", item.cell)) if isinstance(

@@ -386,6 +386,13 @@ class Statements(Calls):
             else:
                 self.assign(target, result)
             return
+        if not value.type.is_array:
+            result = self.operate(op, ref, item)
+            if name is not None:
+                self.bind_name(name, result)
+            else:
+                self.assign(target, result)
+            return
         result = self.emit(op, value, self.operand(item), name=value.name or name)
         known = result.type
         if known is not None and known.dtype != value.type.dtype:
@@ -474,6 +481,21 @@ class Statements(Calls):
             raise self.refuse("a tuple cannot be changed")
         else:
             raise self.refuse(f"{self.describe(target)} cannot be changed in place")
+
+    def uncertain_view(self, value: Value) -> Exception:
+        if self.mode == "generic":
+            owner = value
+            while owner not in self.parameters:
+                node = self.defs.get(owner)
+                if node is None or not node.inputs:
+                    break
+                owner = node.inputs[0]
+            name = owner.name or value.name or "it"
+            found: Exception = self.ask_arguments(
+                name, "is changed in place while an entry of it is in use"
+            )
+            return found
+        return super().uncertain_view(value)
 
     def ask_or_refuse(self, value: Value) -> Any:
         """Return the error for a write through what may or may not be a view."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 
+import contextlib
+import copy
+import inspect
+import io
 import itertools
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..emit import emit
-from ..errors import NotDifferentiableError, Span, UnsupportedSyntaxError
+from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
 from ..graph import EFFECTS, Graph, Value
 from ..infer import quiet
 from ..lower import Lowerer, NeedStatic, Path, Retry, Unassigned
@@ -144,8 +150,11 @@ def generate(
         low.wrt = wrt
         low.unroll_all = unroll
         try:
-            with quiet():
-                return _generate(low, function, arguments, wrt, single)
+            with quiet(), _deep():
+                source = _generate(low, function, arguments, wrt, single)
+            if low.misfit is not None:
+                _confirm(low.misfit, function, arguments)
+            return source
         except Retry as retry:
             mode = "exact"
             unroll = unroll or retry.what == "unroll"
@@ -153,9 +162,13 @@ def generate(
             problem = retry.cause if retry.what == "unroll" else problem
         except Unassigned as need:
             raise need.problem from None
-        except UnsupportedSyntaxError:
+        except UnsupportedSyntaxError as refusal:
             if problem is not None:
                 raise problem from None
+            if generic and "backward_source_for" not in (refusal.hint or ""):
+                refusal.add_note(
+                    "hint: more is known with arguments: `f.backward_source_for(...)`."
+                )
             raise
         except NeedStatic as need:
             _, param = low.origin(need.value)
@@ -173,6 +186,39 @@ def generate(
             else:
                 static |= {param}
     raise UnsupportedSyntaxError("too much of this function depends on its arguments")
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Let nested expressions and calls be lowered to any depth that symback allows."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 30_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _confirm(misfit: ShapeError, function: Any, arguments: dict[str, Any]) -> None:
+    """Raise the error about shapes if the user's function fails on copies as well."""
+    names = inspect.signature(function).parameters
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for name, found in copy.deepcopy(arguments).items():
+        kind = names[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            args += found
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            kwargs.update(found)
+        elif kind is inspect.Parameter.KEYWORD_ONLY:
+            kwargs[name] = found
+        else:
+            args.append(found)
+    try:
+        with quiet(), contextlib.redirect_stdout(io.StringIO()):
+            function(*args, **kwargs)
+    except ValueError as problem:
+        raise misfit from problem
 
 
 def _generate(

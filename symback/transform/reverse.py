@@ -499,8 +499,10 @@ class Reverse(Control):
         ):
             final = low.emit("np.full_like", value, node.args[0])
         elif known is not None and found is not None and found.dtype != known.dtype and known.is_array:
-            if not known.is_integral:
+            if not known.is_integral and found.is_array:
                 final = low.emit("astype", final, np.dtype(known.dtype).type)
+        if known is not None and known.is_array and not known.rank:
+            final = low.emit("np.asarray", final, dtype=np.dtype(known.dtype).type)
         base = self.base(final)
         shared = base is None or base in self.given
         if (known is None or known.is_array) and shared:

@@ -100,8 +100,8 @@ class _Truth:
             part = np.array([passed.get(_index(n), 0.0) for n in nodes])
             total = np.array([self.adjoint.get(_index(n), 0.0) for n in nodes])
             reach = 0
-            for n, p in zip(nodes, part, strict=True):
-                if isinstance(n, Concolic) and p:
+            for n in nodes:
+                if isinstance(n, Concolic):
                     reach |= self.behind(n)
             yield Edge(
                 event,

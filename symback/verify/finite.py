@@ -12,7 +12,9 @@ between them.
 
 from __future__ import annotations
 
+import copy
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +23,7 @@ import numpy as np
 
 from .inputs import Inputs, Leaf
 from .steps import Slope, first_step, slope
-from .structure import index_name, leaves
+from .structure import index_name, leaves, rebuild
 
 __all__ = ["CheckRow", "GradientCheck", "check"]
 
@@ -179,7 +181,10 @@ def check(
     """
     names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
     inputs = Inputs(fn, args, kwargs, names)
-    given = gradient(*args, **kwargs)
+    given = gradient(
+        *(rebuild(a, "", _same_draw) for a in args),
+        **{k: rebuild(a, k, _same_draw) for k, a in kwargs.items()},
+    )
     work = _Check(inputs, step, directions, seed)
     work.read_gradient((given,) if isinstance(wrt, str) else given)
     if not math.isfinite(inputs.value({})):
@@ -200,6 +205,13 @@ def check(
 
         work.result.culprit = find_culprit(work.result, inputs, work.gradients, source)
     return work.result
+
+
+def _same_draw(_: str, x: Any) -> Any:
+    """Return a generator of random numbers that leaves the caller's where it is."""
+    if isinstance(x, np.random.Generator | np.random.RandomState | random.Random):
+        return copy.deepcopy(x)
+    return x
 
 
 class _Check:

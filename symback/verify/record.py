@@ -76,7 +76,7 @@ class Recorder:
                 flat[i] = self.copy(node)
         self.add(op, inputs, made.copy())
         given = [*args, *kwargs.values()]
-        if any(result is a or (type(a) is tuple and result in a) for a in given):
+        if any(result is a or _holds(a, result) for a in given):
             result.view(np.ndarray)[...] = made
             return result
         return made.view(SymArray)
@@ -87,6 +87,11 @@ class Recorder:
     def add(self, op: str, inputs: tuple[Any, ...], output: Any) -> None:
         file, line = self.tape.watch.place()
         self.events.append(Event(op, file, line, inputs, output))
+
+
+def _holds(x: Any, result: Any) -> bool:
+    """Return whether a tuple (of `out=`) holds this very array."""
+    return type(x) is tuple and any(result is i for i in x)
 
 
 def _operands(args: Any) -> Iterator[Any]:
