@@ -41,15 +41,20 @@ def name_everything(
     wanted = {v.name for v in classes.variables if v.name is not None}
     taken = set(keyword.kwlist) | outside
     given: dict[int, str] = {}
-    holders: dict[str, list[int]] = {}
+    # For each name, all variables that have it and all that are alive when one is set.
+    members: dict[str, int] = {}
+    alive: dict[str, int] = {}
 
     def fits(name: str, number: int) -> bool:
-        others = holders.get(name, ())
-        return name not in taken and not any(classes.apart(number, o) for o in others)
+        return name not in taken and not (
+            alive.get(name, 0) & classes.members[number]
+            or members.get(name, 0) & classes.alive[number]
+        )
 
     def give(name: str, number: int) -> None:
         given[number] = name
-        holders.setdefault(name, []).append(number)
+        members[name] = members.get(name, 0) | classes.members[number]
+        alive[name] = alive.get(name, 0) | classes.alive[number]
 
     for number, name in enumerate(parameters):
         give(name, classes.find(number))

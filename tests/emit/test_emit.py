@@ -561,6 +561,84 @@ def test_many_saved_values_share_a_list() -> None:
     assert load(emit(graph), "f", "<f>")(0.5, 4) == run(graph, 0.5, 4)
 
 
+def nested_scan(several: bool) -> Graph:
+    """Two nested loops that save values, and two that walk back through them."""
+    make = Make("x", "n")
+    i, j = Value("i"), Value("j")
+    h, h_in = Value("h"), Value("h")
+    inner = Make()
+    a = inner("np.sin", h_in, to="a")
+    b = inner("np.cos", a, to="b")
+    new = inner("mul", a, b, to="h")
+    items = (a, b, h_in, a, new) if several else (a,)
+    outs = (Value("h"), *(Value() for _ in items))
+    nested = inner.block((j, h_in), (new, *items))
+    loop = Node("for", ((0, make.n, 1), (), (h,)), {}, outs, (nested,))
+    lists = tuple(Value() for _ in items)
+    (out, *_) = make.node(
+        "for",
+        ((0, make.n, 1), (), (make.x,)),
+        {},
+        (Value("h"), *lists),
+        (Block((i, h), (loop,), outs),),
+    )
+    i, j = Value("i"), Value("j")
+    bar, bar_in = Value("h_bar"), Value("h_bar")
+    walked, parts = [Value() for _ in items], [Value() for _ in items]
+    inner = Make()
+    new = bar_in
+    for part in parts:
+        new = inner("add", inner("mul", new, 0.5), part)
+    nested = inner.block((j, *parts, bar_in), (new,))
+    back = (Value("h_bar"),)
+    loop = Node(
+        "for",
+        ((0, make.n, 1), tuple(walked), (bar,)),
+        {"reverse": True},
+        back,
+        (nested,),
+    )
+    (h_bar,) = make.node(
+        "for",
+        ((0, make.n, 1), lists, (1.0,)),
+        {"reverse": True},
+        (Value("h_bar"),),
+        (Block((i, *walked, bar), (loop,), back),),
+    )
+    return make.graph((out, h_bar))
+
+
+def test_lists_of_lists() -> None:
+    for several in (True, False):
+        graph = nested_scan(several)
+        assert load(emit(graph), "f", "<f>")(0.5, 3) == run(graph, 0.5, 3)
+    expect(
+        text(nested_scan(True)),
+        """
+        h = x
+        saved = []
+        saved_1 = []
+        for _ in range(n):
+            h_saved = []
+            saved_2 = []
+            for _ in range(n):
+                h_saved.append(h)
+                a = np.sin(h)
+                b = np.cos(a)
+                h = a * b
+                saved_2.append((a, b, h))
+            saved.append(saved_2)
+            saved_1.append(h_saved)
+        h_bar = 1.0
+        for saved_2, h_saved in zip(reversed(saved), reversed(saved_1)):
+            for (a, b, t1), t2 in zip(reversed(saved_2), reversed(h_saved)):
+                t3 = ((h_bar * 0.5 + a) * 0.5 + b) * 0.5 + t2
+                h_bar = (t3 * 0.5 + a) * 0.5 + t1
+        return h, h_bar
+        """,
+    )
+
+
 def test_while_and_break() -> None:
     make = Make("x", "n")
     k, x = Value("k"), Value("x")
