@@ -10,6 +10,7 @@ array([4., 4., 4.])
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ __all__ = [
     "scan",
     "split_like",
     "unbroadcast",
-    "zeros_of",
     "winners",
+    "zeros_of",
 ]
 
 Array = Any
@@ -222,8 +223,12 @@ def dot_pullback_a(out_bar: Array, a: Array, b: Array) -> Array:
     if np.ndim(b) == 1:
         return np.expand_dims(out_bar, -1) * b
     # out[i.., j.., m] = sum_k a[i.., k] b[j.., k, m]
-    matrix = np.moveaxis(b, -2, -1).reshape(-1, b.shape[-2])
-    flat = np.reshape(out_bar, (-1, matrix.shape[0])) @ matrix
+    depth = np.shape(b)[-2]
+    if not depth:
+        return np.zeros_like(a)
+    rows = np.size(b) // depth
+    matrix = np.reshape(np.moveaxis(b, -2, -1), (rows, depth))
+    flat = np.reshape(out_bar, (math.prod(np.shape(a)[:-1]), rows)) @ matrix
     return np.reshape(flat, np.shape(a))
 
 
@@ -231,9 +236,12 @@ def dot_pullback_b(out_bar: Array, a: Array, b: Array) -> Array:
     """Return the cotangent of `b` in ``np.dot(a, b)``, whatever the ranks."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(out_bar * a, b)
-    matrix = np.reshape(a, (-1, np.shape(a)[-1]))
+    if not np.size(b):
+        return np.zeros_like(b)
+    rows = math.prod(np.shape(a)[:-1])
+    matrix = np.reshape(a, (rows, np.shape(a)[-1]))
     if np.ndim(b) == 1:
-        return np.reshape(out_bar, -1) @ matrix
+        return np.reshape(out_bar, rows) @ matrix
     moved = np.moveaxis(b, -2, -1)
-    flat = np.reshape(out_bar, (len(matrix), -1)).T @ matrix
+    flat = np.reshape(out_bar, (rows, math.prod(moved.shape[:-1]))).T @ matrix
     return np.moveaxis(np.reshape(flat, moved.shape), -1, -2)

@@ -2,8 +2,8 @@
 
 Lowering inlines them, so they may hold assignments, ``if`` on what is known while
 lowering, ``for`` over known structures, slices and calls of NumPy, and nothing else.
-Three of them are questions that lowering answers itself: `known_rank`, `is_constant`
-and `is_complex`.
+Four of them are questions that lowering answers itself: `known_rank`, `is_constant`,
+`is_complex` and `is_sequence`.
 
 >>> import numpy as np
 >>> x = np.arange(6.0).reshape(2, 3)
@@ -30,6 +30,7 @@ __all__ = [
     "inverse_axes",
     "is_complex",
     "is_constant",
+    "is_sequence",
     "item",
     "known_rank",
     "others",
@@ -81,6 +82,14 @@ def static(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function of constants: lowering calls it instead of inlining it."""
     STATIC.add(function)
     return function
+
+
+def is_sequence(value: Any) -> bool:
+    """Return whether a value is a list or a tuple; lowering answers itself.
+
+    What is not known to be one while lowering counts as an array.
+    """
+    return isinstance(value, (list, tuple))
 
 
 def gap(x: Array, y: Array) -> Array:

@@ -11,6 +11,7 @@ from .. import runtime
 from .helpers import (
     from_last,
     is_constant,
+    is_sequence,
     known_rank,
     positions,
     to_last,
@@ -139,7 +140,7 @@ def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> A
     """Pass to the two neighbours of a quantile by their weights."""
     size = np.size(a) if axis is None else np.shape(a)[axis]
     rank = ranks(a, axis)
-    if not isinstance(q, (list, tuple)) and (is_constant(q) or np.ndim(q) == 0):
+    if not is_sequence(q) and (is_constant(q) or np.ndim(q) == 0):
         return quantile_share(unreduce(out_bar, axis, keepdims), rank, q, size)
     total = np.zeros_like(a)
     for k in range(len(q)):
@@ -150,7 +151,7 @@ def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> A
 
 def percentile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> Array:
     """Pass to the two neighbours of a percentile by their weights."""
-    if isinstance(q, (list, tuple)):
+    if is_sequence(q):
         return quantile_of(out_bar, a, [x / 100 for x in q], axis, keepdims)
     return quantile_of(out_bar, a, q / 100, axis, keepdims)
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import runtime
 from .arithmetic import abs_slope, divmod_x, divmod_y, power_base, power_exponent
 from .comparison import HALF
+from .helpers import is_sequence
 from .registry import elementwise, pullback, select, zero
 
 Array = Any
@@ -24,7 +25,7 @@ def log_argument(x: Any, base: Any) -> Any:
 
 def sum_items(out_bar: Array, iterable: Any) -> Any:
     """Pass the cotangent to every item that was added."""
-    if isinstance(iterable, (list, tuple)):
+    if is_sequence(iterable):
         return [runtime.unbroadcast(out_bar, x) for x in iterable]
     return np.broadcast_to(out_bar, np.shape(iterable))
 

@@ -10,6 +10,7 @@ from .. import runtime
 from .helpers import (
     cast_back,
     inverse_axes,
+    is_sequence,
     item,
     known_rank,
     part,
@@ -101,7 +102,7 @@ def column_stack_of(out_bar: Array, tup: Any) -> Any:
 
 def unpack(x_bar: Array, like: Any, index: Any) -> Any:
     """Return the entries of an array in the structure of nested lists."""
-    if isinstance(like, (list, tuple)):
+    if is_sequence(like):
         return [unpack(x_bar, like[k], (*index, k)) for k in range(len(like))]
     if index == ():
         return x_bar
@@ -110,7 +111,7 @@ def unpack(x_bar: Array, like: Any, index: Any) -> Any:
 
 def array_of(out_bar: Array, object: Any, dtype: Any) -> Any:
     """Take the entries back out of an array built from nested lists."""
-    if isinstance(object, (list, tuple)):
+    if is_sequence(object):
         return unpack(out_bar, object, ())
     return cast_back(out_bar, object, dtype)
 
@@ -142,19 +143,19 @@ def block_depth(arrays: Any) -> int:
     >>> block_depth([[1.0, 2.0], [3.0, 4.0]])
     2
     """
-    return 1 + block_depth(arrays[0]) if isinstance(arrays, list) else 0
+    return 1 + block_depth(arrays[0]) if is_sequence(arrays) else 0
 
 
 def extent(a: Any, axis: int) -> Any:
     """Return the length along an axis of a block or of nested lists of blocks."""
-    if isinstance(a, list):
+    if is_sequence(a):
         return extent(a[0], axis)
     return 1 if np.ndim(a) < -axis else np.shape(a)[axis]
 
 
 def unblock(x_bar: Array, arrays: Any, axis: int) -> Any:
     """Cut along `axis` for each item of a list, then along the next for its items."""
-    if not isinstance(arrays, list):
+    if not is_sequence(arrays):
         return np.reshape(x_bar, np.shape(arrays))
     bars = []
     start: Any = 0

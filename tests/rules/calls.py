@@ -145,6 +145,9 @@ CALLS: dict[str, list[Call]] = {
         call(V, 2.0),
         call(numbers(5, 4), U),
         call(np.array(2.0), np.array(3.0)),
+        call(numbers(0), numbers(0)),
+        call(numbers(2, 0), numbers(0)),
+        call(numbers(2, 0), numbers(0, 3)),
     ],
     "np.outer": [call(V, W), call(V, numbers(2)), call(M, V), call(2.0, V)],
     "np.inner": [
@@ -227,7 +230,15 @@ CALLS: dict[str, list[Call]] = {
     ],
     "runtime.dot_pullback_a": [
         call(np.dot(a, b), a, b)
-        for (a, b), _ in [*PRODUCTS, call(T, numbers(4)), call(T, U), call(V, 2.0)]
+        for (a, b), _ in [
+            *PRODUCTS,
+            call(T, numbers(4)),
+            call(T, U),
+            call(V, 2.0),
+            call(numbers(0), numbers(0)),
+            call(numbers(2, 0), numbers(0)),
+            call(numbers(2, 0), numbers(4, 0, 3)),
+        ]
     ],
     "runtime.unbroadcast": [
         call(T, numbers(3, 1), skip=("x",)),

@@ -21,6 +21,7 @@ KNOWN = {
     "known_rank",
     "is_constant",
     "is_complex",
+    "is_sequence",
     "isinstance",
     "tuple",
     "list",
