@@ -546,6 +546,8 @@ def _apply_function(function: Any, args: Any, kwargs: Any) -> Any:
 
 def _in_library(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run library code, or ours that stands in for it, and lift what it gives."""
+    if function in (OVERRIDES[np.shape], OVERRIDES[np.size]):
+        return function(*args, **kwargs)  # it is the program that asks for a size
     with inside_library():
         args = _plain_sizes(tuple(args))
         return finish(
