@@ -56,8 +56,8 @@ def emit(
     parameters = list(range(len(graph.params)))
     interference = Interference(statements, names, parameters)
     classes = coalesce(statements, builder.variables, interference)
-    imports = name_everything(graph, statements, names, classes)
-    printer = Lines(names, interference.kept, statements)
+    imports, blank = name_everything(graph, statements, names, classes)
+    printer = Lines(names, interference.kept, statements, blank)
     depth = 2 if errstate else 1
     lines: list[Line] = []
     sections: dict[int, str] = {}

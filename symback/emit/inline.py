@@ -201,6 +201,10 @@ class _Planner:
             if out in items:
                 self.plan.inlined.add(out)
                 continue
+            if used[0] < len(block.nodes) and not self._may_be_told(
+                node, block.nodes[used[0]]
+            ):
+                continue
             place = moved.get(used[0], used[0])
             if acting[position]:
                 free = place == position + 1
@@ -210,6 +214,19 @@ class _Planner:
             if free and self._may_pass(node, writers):
                 self.plan.inlined.add(out)
                 moved[position] = place
+
+    def _may_be_told(self, node: Node, user: Node) -> bool:
+        """Return whether a node may stand inside its user: not all fits in f-strings.
+
+        Before Python 3.12 they hold neither their own quotes nor backslashes.
+        """
+        if user.op != "fstring":
+            return True
+        found = [*leaves(node.args), *leaves(dict(node.kwargs))]
+        plain = not any(isinstance(leaf, (str, bytes)) for leaf in found)
+        values = [self.plan.resolve(leaf) for leaf in found if isinstance(leaf, Value)]
+        simple = all(v not in self.plan.nodes or v.name is not None for v in values)
+        return plain and simple and not node.blocks
 
     def _may_inline(self, node: Node) -> bool:
         if node.op == "if":

@@ -39,15 +39,22 @@ class Line:
 class Lines:
     """Turns statements whose names are filled in into lines."""
 
-    def __init__(self, names: Names, kept: set[int], statements: list[Statement]):
+    def __init__(
+        self,
+        names: Names,
+        kept: set[int],
+        statements: list[Statement],
+        blank: str,
+    ) -> None:
+        self.blank = blank
         self.texts = {number: n.id for n, number in names.variables.items()}
         self.kept = kept
         self.none: set[str] = set()
         self._bind(statements, set())
 
     def target(self, number: int | None) -> str:
-        """Return the name of a variable, ``_`` for what nobody wants."""
-        return "_" if number is None else self.texts.get(number, "_")
+        """Return the name of a variable, ``_`` for what nobody reads."""
+        return self.blank if number is None else self.texts.get(number, self.blank)
 
     def lines(self, statements: Iterable[Statement], depth: int) -> list[Line]:
         """Return the lines of a block."""

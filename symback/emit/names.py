@@ -27,8 +27,8 @@ __all__ = ["name_everything"]
 
 def name_everything(
     graph: Graph, statements: list[Statement], names: Names, classes: Classes
-) -> list[str]:
-    """Fill in every name and return the import lines that the text needs.
+) -> tuple[list[str], str]:
+    """Fill in every name; return import lines, and a name for what nobody reads.
 
     Variables with one name that are not needed at the same time share it; others get a
     number.  A parameter keeps its name even where it is that of a module or a builtin:
@@ -38,7 +38,10 @@ def name_everything(
     outer = sorted(set(names.globals.values()))
     imports, spelled = _imports(outer, set(parameters))
     outside = {n.split(".")[0] for n in spelled.values()}
-    wanted = {v.name for v in classes.variables if v.name is not None}
+    wanted = {v.name for v in classes.variables if v.name is not None and v.rank >= 0}
+    blank = "_"
+    while blank in wanted or blank in parameters:
+        blank += "_"
     taken = set(keyword.kwlist) | outside
     given: dict[int, str] = {}
     # For each name, all variables that have it and all that are alive when one is set.
@@ -63,6 +66,9 @@ def name_everything(
         if number in given:
             continue
         variable = classes.variables[number]
+        if variable.rank < 0:
+            given[number] = blank
+            continue
         base = variable.name
         if base is None and variable.like is not None:
             like = given.get(classes.find(variable.like))
@@ -81,13 +87,13 @@ def name_everything(
             name = f"{base}_{suffix}"
         give(name, number)
     for node, number in names.variables.items():
-        node.id = given.get(classes.find(number), "_")
+        node.id = given.get(classes.find(number), blank)
     for node, key in names.globals.items():
         node.id = spelled[key]
     if any("." in text for text in spelled.values()):
         for statement in walk(statements):
             _undot(statement)
-    return imports
+    return imports, blank
 
 
 def _undot(statement: Statement) -> None:

@@ -331,9 +331,10 @@ class Builder:
         elif self._used(index) or not lists:
             iters.append(self.expressions.call(builtin("range"), bounds, {}))
             name = index.name or "ijk"[min(self.depth, 2)]
-            if not self._used(index):
-                name = "_"
-            number = self._new(name, 2 if index.name else 1)
+            if self._used(index):
+                number = self._new(name, 2 if index.name else 1)
+            else:
+                number = self._new("_", -1)
             self.numbers[index] = number
             targets.append(number)
         for param, items in lists:
@@ -341,7 +342,7 @@ class Builder:
             if param in self.loops.unpacked:
                 targets.append(
                     [
-                        self._new("_", 1)
+                        self._new("_", -1)
                         if value is None or not self._used(value)
                         else self.number(value)
                         for value in self.loops.unpacked[param]

@@ -36,7 +36,7 @@ class Variable:
     """A variable of the generated function.
 
     rank : how much its name means to the reader: 3 a parameter's, 2 one that the user
-        gave to a variable, 1 one derived from those, 0 none.
+        gave to a variable, 1 one derived from those, 0 none, -1 for what nobody reads.
     """
 
     name: str | None

@@ -263,6 +263,28 @@ def test_names_of_modules_and_builtins() -> None:
     )
 
 
+def test_users_underscore() -> None:
+    make = Make("x")
+    under = make("mul", make.x, 2, to="_")
+    _, logdet = make.node(
+        "np.linalg.slogdet", (make.x,), {}, (Value(), Value("logdet"))
+    )
+    i, total, new = Value("_"), Value("total"), Value("total")
+    body = Block((i, total), (Node("add", (total, logdet), {}, (new,)),), (new,))
+    (total,) = make.node("for", ((0, 3, 1), (), (0.0,)), {}, (Value("total"),), (body,))
+    expect(
+        text(make.graph((under, total))),
+        """
+        _ = x * 2
+        __, logdet = np.linalg.slogdet(x)
+        total = 0.0
+        for __ in range(3):
+            total = total + logdet
+        return _, total
+        """,
+    )
+
+
 def test_text_does_not_depend_on_hashes() -> None:
     program = (
         "from tests.graph_programs import random_graph\n"
@@ -802,6 +824,22 @@ def test_effects_keep_their_order() -> None:
         assert t1 > 0, "positive"
         raise ValueError("too small")
         return t2 + t1
+        """,
+    )
+
+
+def test_what_fits_in_an_fstring() -> None:
+    make = Make("x", "d")
+    item = make("getitem", make.d, "key")
+    size = make("dim", make.x, 0)
+    told = make("fstring", "d has ", (item, None, None), ", x ", (size, None, "d"))
+    make.node("builtins.print", (told,), {}, (Value(),))
+    expect(
+        text(make.graph(None)),
+        """
+        t1 = d["key"]
+        print(f"d has {t1}, x {x.shape[0]:d}")
+        return None
         """,
     )
 
