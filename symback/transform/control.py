@@ -358,11 +358,12 @@ class Control(Cotangents):
         )
         low.append(loop)
         with self.placed(node):
+            # The sums hold what was there before; what the loop began with adds to them.
+            for value, out in zip(sums, outs[len(state) :], strict=True):
+                cots[value] = Cotangent(out)
             for k, out in zip(state, outs, strict=False):
                 if isinstance(inits[k], Value):
                     self.accumulate(inits[k], Cotangent(out), cots)
-            for value, out in zip(sums, outs[len(state) :], strict=True):
-                cots[value] = Cotangent(out)
             for (k, _), out in zip(plan.items, given, strict=True):
                 bar = out if node.kwargs.get("reverse") else low.emit("list_reverse", out)
                 self.accumulate(elements[k], Cotangent(bar), cots)
