@@ -55,7 +55,9 @@ def modf_of(fractional_bar: Array, x: Array) -> Array:
 
 def frexp_of(mantissa_bar: Array, exponent: Any, x: Array) -> Array:
     """Divide the mantissa's cotangent by the power of 2; the exponent is a step."""
-    return np.zeros_like(x) if mantissa_bar is None else mantissa_bar * 2.0**-exponent
+    if mantissa_bar is None:
+        return np.zeros_like(x)
+    return np.ldexp(mantissa_bar, -exponent)
 
 
 def abs_slope(x: Array) -> Array:

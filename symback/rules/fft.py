@@ -46,8 +46,8 @@ def irfft_of(out_bar: Array, a: Array, n: Any, axis: Any, norm: Any) -> Array:
     full = to_last(np.fft.ifft(out_bar, axis=axis, norm=norm), axis)
     size = np.shape(full)[-1]
     k = np.arange(size // 2 + 1)
-    twice = 2.0 - (k == 0) - (2 * k == size)
-    half = from_last(full[..., : size // 2 + 1] * twice, axis)
+    kept = full[..., : size // 2 + 1]
+    half = from_last(np.where((k == 0) | (2 * k == size), kept, 2 * kept), axis)
     return half if n is None else fit(half, a, size // 2 + 1, axis)
 
 

@@ -214,7 +214,7 @@ pullback(
 pullback(
     f"{SI}.simpson(y, x=None, dx=1.0, axis=-1)",
     "np.moveaxis(np.expand_dims(out_bar, -1)"
-    f" * {SI}.simpson(np.eye(np.shape(y)[axis]), x=x, dx=dx), -1, axis)",
+    f" * {SI}.simpson(np.eye(np.shape(y)[axis], dtype=y.dtype), x=x, dx=dx), -1, axis)",
 )
 pullback(
     "scipy.spatial.distance.cdist(XA, XB, metric='euclidean')",

@@ -95,7 +95,7 @@ def polyval_x(out_bar: Array, p: Array, x: Array) -> Array:
 
 def polyder_of(out_bar: Array, p: Array) -> Array:
     """Multiply by the exponents; the constant has none."""
-    scaled = out_bar * np.arange(len(p) - 1, 0, -1)
+    scaled = out_bar * np.arange(len(p) - 1, 0, -1, dtype=p.dtype)
     return np.concatenate([scaled, np.zeros_like(p[-1:])])
 
 
