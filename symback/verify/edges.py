@@ -14,6 +14,7 @@ Two ways, neither of which uses a rule:
 from __future__ import annotations
 
 import math
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InternalError
 from ..graph import Node, Value
 from .interpret import Env, read, run_graph, run_node
 from .meaning import factors, reading, same
@@ -44,6 +46,8 @@ PROBES = 6
 
 SMALL = 12
 """Entries up to which each is moved by itself."""
+
+DRAWS = (np.random.Generator, np.random.RandomState, random.Random)
 
 OFF = 1e-5
 """Relative differences beyond this are wrong, not noise."""
@@ -105,6 +109,8 @@ class _Program:
         self.env = self.run({})
         self.loss = source.primal.result
         self.until = time.monotonic() + SECONDS
+        if any(isinstance(x, DRAWS) for x in self.env.values()):
+            raise InternalError("random draws cannot be repeated node by node")
         self.readers: dict[Value, list[int]] = {}
         for k, node in enumerate(self.nodes):
             for value in dict.fromkeys(node.uses):
@@ -213,10 +219,13 @@ class _Local(_Program):
     def __init__(self, source: Any, inputs: Inputs) -> None:
         super().__init__(source, inputs)
         self.joint = run_graph(source.joint, inputs.bound({}) | self.captured)
+        self.parts = self._gradient()
         # What stands in a loop or a branch is a part of a cotangent, or its last item.
         nodes = source.joint.block.nodes
         self.final = {out for node in nodes for out in node.outs}
+        self.passed: set[Value] = set()
         self.cotangents: dict[Value, Array] = {}
+        self.parameters = {p.value: p.name for p in source.primal.params}
         for value in self.env:
             found = self._cotangent(value)
             if found is not None and is_real(self.env[value]):
@@ -227,31 +236,36 @@ class _Local(_Program):
         if value is self.loss:
             return np.asarray(1.0)
         found = self.source.cotangents.get(value)
-        if isinstance(found, Value):
+        if value in self.parameters:
+            found = self.parts.get(self.parameters[value])
+        elif isinstance(found, Value):
             found = self.joint[found] if found in self.final else None
         if found is None or not np.isrealobj(found):
             return None
         made = np.asarray(found)
         return made if made.dtype.kind in "fiub" else None
 
-    def made(self, gradients: Mapping[int, Array]) -> bool:
-        """Say whether the graph gives the gradient that was checked."""
+    def _gradient(self) -> dict[str, Any]:
+        """Return the gradient that the graph gives, by the names of the leaves."""
         given = read(self.source.joint.result, self.joint)[1]
         wrt = self.inputs.wrt
         # One name may have been given alone, for one gradient, or in a tuple.
-        forms = [given] if len(wrt) > 1 else [(given,), given]
-        return any(self._agrees(form, gradients) for form in forms)
+        for parts in [given] if len(wrt) > 1 else [(given,), given]:
+            if not isinstance(parts, tuple) or len(parts) != len(wrt):
+                continue
+            found = {
+                name: leaf
+                for parameter, part in zip(wrt, parts, strict=True)
+                for name, leaf in leaves(part, parameter)
+            }
+            if all(leaf.name in found for leaf in self.inputs.leaves):
+                return found
+        return {}
 
-    def _agrees(self, parts: Any, gradients: Mapping[int, Array]) -> bool:
-        if not isinstance(parts, tuple) or len(parts) != len(self.inputs.wrt):
-            return False
-        found = {
-            name: leaf
-            for parameter, part in zip(self.inputs.wrt, parts, strict=True)
-            for name, leaf in leaves(part, parameter)
-        }
+    def made(self, gradients: Mapping[int, Array]) -> bool:
+        """Say whether the graph gives the gradient that was checked."""
         for number, gradient in gradients.items():
-            mine = found.get(self.inputs.leaves[number].name)
+            mine = self.parts.get(self.inputs.leaves[number].name)
             if mine is None or np.shape(mine) != gradient.shape:
                 return False
             if not np.allclose(mine, gradient, 1e-6, 1e-300, equal_nan=True):
@@ -262,26 +276,38 @@ class _Local(_Program):
         """Return the operation nearest to the loss that breaks the chain."""
         made = {out: k for k, node in enumerate(self.nodes) for out in node.outs}
         order = sorted(self.cotangents, key=lambda v: made.get(v, -1), reverse=True)
+        suspects: dict[Value, Culprit] = {}
         for value in order:
             if self.late:
                 return None
             if value is self.loss or value not in self.readers:
                 continue
+            self.passed.clear()
             found = self.test(value)
+            through = [v for v in suspects if v in self.passed]
             if found is not None:
-                return found
-        return None
+                if through:
+                    return suspects[through[0]]
+                # Operations that were fused send cotangents past the values between
+                # them: then what stands here is a part, and right further up.
+                suspects[value] = found
+                del self.cotangents[value]
+                continue
+            for v in through:
+                del suspects[v]
+        return next(iter(suspects.values()), None)
 
     def test(self, value: Value) -> Culprit | None:
         """Return the culprit among the readers of a value, None if they are consistent."""
-        moves = list(_directions(self.env[value]))
+        x, x_bar = self.env[value], self.cotangents[value]
+        moves = list(_directions(x))
+        if _symmetric(x) and _symmetric(x_bar):
+            # Of a symmetric matrix only symmetric moves mean anything to `cholesky`.
+            moves = [0.5 * (m + m.T) for m in moves]
         generated = np.array([float(np.sum(self.cotangents[value] * m)) for m in moves])
         sent = []
         for k in self.readers[value]:
-            slopes = [
-                slope(self._sent(k, value, m), 0.0, start=2.0**-7 * _size(self.env[value], m))
-                for m in moves
-            ]
+            slopes = [self._slope(k, value, move) for move in moves]
             sent.append(_Contribution(self.nodes[k], slopes))
         wrong = [j for j in range(len(moves)) if _breaks(generated[j], sent, j)]
         if not wrong:
@@ -290,11 +316,27 @@ class _Local(_Program):
         node = self._last(contribution.node)
         return self.blamed(node, value, ratio, self.source.cotangents.get(value))
 
-    def _sent(self, k: int, value: Value, move: Array) -> Callable[[float], float]:
+    def _slope(self, k: int, value: Value, move: Array) -> Slope:
+        """Return the slope of what node k sends back to a value, along a move."""
+        size = _size(self.env[value], move)
+        terms: list[float] = []
+        self._sent(k, value, move, terms)(0.0)
+        return slope(
+            self._sent(k, value, move),
+            0.0,
+            start=2.0**-7 * size,
+            smallest=2.0**-45 * size,
+            scale=max(terms, default=0.0),
+        )
+
+    def _sent(
+        self, k: int, value: Value, move: Array, terms: list[float] | None = None
+    ) -> Callable[[float], float]:
         """Return Σ⟨u_bar, u⟩ where only node k sees the value moved by t·move.
 
         The u are the outputs of node k; where one has no cotangent in the graph (it
         is a list, or was fused with the next operation), those of what reads it.
+        The sizes of the sums are appended to `terms`.
         """
 
         def function(t: float) -> float:
@@ -308,13 +350,21 @@ class _Local(_Program):
                     local[value] = self.env[value]
                     if not changed.intersection(node.uses):
                         continue
-                for out, new in zip(node.outs, run_node(node, local), strict=True):
+                try:
+                    made = run_node(node, local)
+                except (ArithmeticError, ValueError):
+                    return math.nan
+                for out, new in zip(node.outs, made, strict=True):
                     if out in self.cotangents and is_real(new):
                         off = np.asarray(new) - self.env[out]
                         total += float(np.sum(self.cotangents[out] * off))
+                        if terms is not None:
+                            weighed = np.abs(self.cotangents[out] * new)
+                            terms.append(float(np.sum(weighed)))
                     else:
                         local[out] = new
                         changed.add(out)
+                        self.passed.add(out)
             return total
 
         return function
@@ -385,6 +435,13 @@ def _directions(x: Any) -> Iterator[Array]:
         rng = np.random.default_rng(0)
         for _ in range(PROBES):
             yield rng.choice([-1.0, 1.0], size=shape)
+
+
+def _symmetric(x: Any) -> bool:
+    """Return whether x is a symmetric matrix, and not just a number."""
+    if np.ndim(x) != 2 or len(x) != len(x[0]) or len(x) < 2:
+        return False
+    return bool(np.allclose(x, np.transpose(x), 1e-9, 0.0))
 
 
 def _size(x: Any, move: Array) -> float:
@@ -499,7 +556,6 @@ class _Flow(_Program):
             local[value] = moved(self.env[value], move, t) if n == k else self.env[value]
             if n > k and not changed.intersection(node.uses):
                 continue
-            made = zip(node.outs, run_node(node, local), strict=True)
-            local.update(made)
+            local.update(zip(node.outs, run_node(node, local), strict=True))
             changed.update(node.outs)
         return float(np.asarray(local[self.loss]).reshape(()))

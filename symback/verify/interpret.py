@@ -22,6 +22,8 @@ Env = dict[Value, Any]
 def run_graph(graph: Graph, arguments: Mapping[str, Any]) -> Env:
     """Run a graph for arguments by the names of its parameters; return all its values.
 
+    A parameter without an argument is one that nothing reads.
+
     >>> from symback.graph import Param
     >>> x, y = Value("x"), Value("y")
     >>> node = Node("mul", (x, 3.0), outs=(y,))
@@ -29,7 +31,8 @@ def run_graph(graph: Graph, arguments: Mapping[str, Any]) -> Env:
     >>> run_graph(graph, {"x": 2.0})[y]
     6.0
     """
-    env: Env = {p.value: arguments[p.name] for p in graph.params}
+    given = (p for p in graph.params if p.name in arguments)
+    env: Env = {p.value: arguments[p.name] for p in given}
     run_block(graph.block, env)
     return env
 

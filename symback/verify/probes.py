@@ -109,8 +109,8 @@ class _Insert(ast.NodeTransformer):
         if isinstance(node, (ast.Tuple, ast.List)):
             node.elts = [self._results(e) for e in node.elts]
             return node
-        if isinstance(node, ast.Name):
-            return self.probe(node, node.lineno, node.id)
+        if isinstance(node, (ast.Name, ast.Constant)):
+            return self.probe(node, node.lineno, ast.unparse(node))
         visited = self.visit(node)
         assert isinstance(visited, ast.expr)
         return visited

@@ -31,6 +31,7 @@ from .sizes import length
 from .standin import (
     FLOAT_TYPES,
     StandInFloat,
+    _recording_function,
     as_array,
     module,
     stand_in,
@@ -72,6 +73,8 @@ class _Globals(dict[str, Any]):
             value = length
         elif name == "print":
             value = _silent
+        elif name in ("max", "min"):
+            value = _recording_function(getattr(builtins, name), name)
         else:
             raise KeyError(name)
         dict.__setitem__(self, name, value)

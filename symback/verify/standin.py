@@ -555,6 +555,10 @@ def _in_library(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         )
 
 
+def _library(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: _in_library(function, args, kwargs)
+
+
 def _title(function: Any) -> str:
     package = (getattr(function, "__module__", "") or "").replace("numpy", "np")
     return f"{package}.{getattr(function, '__name__', function)}"
@@ -658,7 +662,9 @@ def stand_in(value: Any, title: str) -> Any:
         return StandInFloat if value in FLOAT_TYPES else value
     if isinstance(value, np.ufunc):
         special = SCALAR_FUNCTIONS.get(title)
-        return _recording_function(special, title) if special else _ufunc(value)
+        if special is None:
+            return _ufunc(value)
+        return _recording_function(_library(special), title)
     if isinstance(value, float):
         short = title.rpartition(".")[2]
         if CONSTANTS.get(short) == value:
@@ -667,7 +673,7 @@ def stand_in(value: Any, title: str) -> Any:
             return home().constant("pi") * 2
         return value
     if title in SCALAR_FUNCTIONS:
-        return _recording_function(SCALAR_FUNCTIONS[title], title)
+        return _recording_function(_library(SCALAR_FUNCTIONS[title]), title)
     if title.startswith("scipy.stats") and hasattr(
         value, "logpdf" if hasattr(value, "logpdf") else "logpmf"
     ):

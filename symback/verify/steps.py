@@ -38,6 +38,10 @@ DEEPEST = 4
 PRECISE = 1e-11
 """The relative error at which a derivative is good enough."""
 
+NOISY = 1e-9
+"""What rounding inside a function may do to its value, relative to the largest value:
+more would need an ill-conditioned function."""
+
 CONFLICT = 30.0
 """Estimates further apart than so many of their errors contradict each other."""
 
@@ -72,20 +76,31 @@ class _Tableau:
     value: float = math.nan
     error: float = math.inf
     quotients: list[float] = field(default_factory=list)
+    worse: int = 0
+    lost: bool = False
 
-    def add(self, quotient: float, noise: float) -> None:
-        """Take the quotient at the next step; `noise` is its rounding error."""
-        if not math.isfinite(quotient):
+    def add(self, quotient: float, h: float, noise: float, size: float) -> None:
+        """Take the quotient at step h.
+
+        noise : its rounding error at least.  size : of the function's values.
+        """
+        if not math.isfinite(quotient) or self.lost:
             self.row = []
+            return
+        if quotient == 0.0 and 0.0 < h * abs(self.value) < 1e-7 * size:
+            # The values are equal because the step is below their resolution.
+            self.lost = True
             return
         self.quotients.append(quotient)
         old, new = self.row, [quotient]
         power = 1.0
+        least = math.inf
         for previous in old[:DEEPEST]:
             power *= self.factor
             better = new[-1] + (new[-1] - previous) / (power - 1.0)
             new.append(better)
             error = max(abs(better - new[-2]), abs(better - previous)) + noise
+            least = min(least, error)
             # A large step can look past a feature of the function altogether: what
             # smaller ones agree on, they have from nearer.
             gap = abs(better - self.value)
@@ -93,6 +108,11 @@ class _Tableau:
                 self.value, self.error = better, error
         self.row = new
         self.count += 1
+        # In the noise, errors grow with each step; where the function has a feature
+        # nearby they do so too, but by more than rounding could.
+        noisy = least > 2.0 * self.error and least * h <= NOISY * size
+        self.worse = self.worse + 1 if noisy else 0
+        self.lost = self.worse >= 3
 
     @property
     def diverges(self) -> float:
@@ -130,6 +150,7 @@ def slope(
     start: float | None = None,
     smallest: float = 0.0,
     precision: float = 2.0**-52,
+    scale: float = 0.0,
 ) -> Slope:
     """Return the derivative of a function of one number at x.
 
@@ -139,6 +160,7 @@ def slope(
             extrapolated from it on.
         start, smallest: the largest and the smallest step to try.
         precision: the relative rounding error of the function's values.
+        scale: the size of the terms that the values are sums of, if it is larger.
     """
     h = step or start or first_step(x)
     middle = f(x)
@@ -148,19 +170,19 @@ def slope(
     for number in range(MOST):
         above, below = f(x + h), f(x - h)
         size = max(
-            (abs(y) for y in (above, below, middle) if math.isfinite(y)), default=0.0
+            [scale, *(abs(y) for y in (above, below, middle) if math.isfinite(y))]
         )
         noise = precision * size / h
-        central.add((above - below) / (2.0 * h), noise)
-        right.add((above - middle) / h, 2.0 * noise)
-        left.add((middle - below) / h, 2.0 * noise)
+        largest = max(largest, size)
+        central.add((above - below) / (2.0 * h), h, noise, largest)
+        right.add((above - middle) / h, h, 2.0 * noise, largest)
+        left.add((middle - below) / h, h, 2.0 * noise, largest)
         if number == 0:
             plain = central.quotients[0] if central.quotients else math.nan
         h /= RATIO
         # What a quotient of this size is made of: a slope of 0 is settled by it.
-        largest = max(largest, size)
         floor = precision * largest * 1e4
-        if all(t.settled(floor) for t in (central, left, right)):
+        if all(t.settled(floor) or t.lost for t in (central, left, right)):
             break
         worst = max(t.error for t in (central, left, right))
         drowned = number >= 2 * FEWEST and noise > worst

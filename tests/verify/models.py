@@ -435,6 +435,8 @@ def g(m, L, x):
 )
 
 MODELS = {
-    name.lower(): value for name, value in list(globals().items()) if isinstance(value, Model)
+    name.lower(): value
+    for name, value in list(globals().items())
+    if isinstance(value, Model)
 }
 """All models by name."""

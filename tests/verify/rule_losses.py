@@ -71,7 +71,9 @@ def built(op: str, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) 
     rule = REGISTRY[op]
     pick = kwargs.get("pick")
     fixed = {*kwargs.get("skip", ()), *CONSTANT.get(op, ())}
-    kwargs = {k: v for k, v in kwargs.items() if k not in ("rtol", "pick", "skip", "step")}
+    kwargs = {
+        k: v for k, v in kwargs.items() if k not in ("rtol", "pick", "skip", "step")
+    }
     params: dict[str, Any] = {}
     wrt: list[str] = []
     bound = [*rule.params] + [rule.params[-1]] * len(args)
@@ -102,12 +104,20 @@ def built(op: str, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) 
         if isinstance(params[f"k{k}"], np.floating):
             params[f"k{k}"] = float(params[f"k{k}"])
         part = "out" if not isinstance(out, (tuple, list)) else f"out[{k}]"
-        scalar = np.ndim(outs[k]) == 0
-        terms.append(f"{part} * k{k}" if scalar else f"np.sum({part} * k{k})")
+        # Weighted by another operation than the one tested.
+        if np.ndim(outs[k]) == 0:
+            terms.append(f"{part} / k{k}" if op == "mul" else f"{part} * k{k}")
+        elif op == "np.vdot":
+            terms.append(f"np.sum({part} * k{k})")
+        else:
+            terms.append(f"np.vdot({part}, k{k})")
     text = (
         "import builtins\nimport math\nimport operator\n\nimport numpy as np\n"
-        + ("import scipy.linalg\nimport scipy.special\nimport scipy.stats\nimport scipy\n"
-           if "scipy" in op else "")
+        + (
+            "import scipy.linalg\nimport scipy.special\nimport scipy.stats\nimport scipy\n"
+            if "scipy" in op
+            else ""
+        )
         + f"\n\ndef loss({', '.join(params)}):\n"
         f"    out = {expression(op, texts, named)}\n"
         f"    return {' + '.join(terms)}\n"
@@ -124,7 +134,9 @@ def built(op: str, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) 
     return Loss(op, module.loss, tuple(params.values()), tuple(wrt), text)
 
 
-def elementwise_args(rule: Rule, shapes: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
+def elementwise_args(
+    rule: Rule, shapes: tuple[tuple[int, ...], ...]
+) -> tuple[Any, ...]:
     """Return arguments of an elementwise rule within its ranges."""
     rng = np.random.default_rng(11)
     scalar = rule.op.startswith(("math.", "builtins."))
