@@ -82,11 +82,27 @@ class DifferentiableFunction(Generic[P, R]):
 
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self._function)
+        try:
+            return inspect.signature(self._function)
+        except ValueError:
+            from .source import read_function
+
+            read_function(self._function)  # says why it has no source either
+            raise
 
     @functools.cached_property
     def _names(self) -> tuple[str, ...]:
         return tuple(self.__signature__.parameters)
+
+    @property
+    def _owner(self) -> Any:
+        """Return the object that a method is bound to, or None."""
+        return getattr(self._function, "__self__", None)
+
+    @functools.cached_property
+    def _attributes(self) -> tuple[str, ...]:
+        """Return the names in `wrt` that are attributes of the object, not parameters."""
+        return tuple(n for n in self._wrt if n not in self._names)
 
     @functools.cached_property
     def _wrt(self) -> tuple[str, ...]:
@@ -98,7 +114,7 @@ class DifferentiableFunction(Generic[P, R]):
         found = []
         for one in wanted:
             if isinstance(one, str):
-                if one not in names:
+                if one not in names and not hasattr(self._owner, one):
                     raise NotDifferentiableError(
                         f"`{self.__name__}` has no parameter `{one}`",
                         self._span(),
@@ -142,7 +158,13 @@ class DifferentiableFunction(Generic[P, R]):
         """Bind arguments as Python does, defaults filled in."""
         bound = self.__signature__.bind(*args, **kwargs)
         bound.apply_defaults()
-        return dict(bound.arguments)
+        return self._with_attributes(dict(bound.arguments))
+
+    def _with_attributes(self, bound: dict[str, Any]) -> dict[str, Any]:
+        """Add the object's attributes that the gradient is taken by."""
+        for name in self._attributes:
+            bound[name] = getattr(self._owner, name)
+        return bound
 
     # The plain functions
 
@@ -209,7 +231,8 @@ class DifferentiableFunction(Generic[P, R]):
         return load(text, "entry", f"<symback {self.__name__} entry>", namespace)
 
     def _run_positional(self, arguments: tuple[Any, ...]) -> Any:
-        return self._run(dict(zip(self._names, arguments, strict=True)))
+        bound = dict(zip(self._names, arguments, strict=True))
+        return self._run(self._with_attributes(bound))
 
     def _run(self, bound: dict[str, Any]) -> Any:
         """Return value and gradient, specialising if these arguments are new."""
@@ -243,7 +266,8 @@ class DifferentiableFunction(Generic[P, R]):
             self._exact.clear()
         self._exact[key] = found
         scalars = all(k is float for k in key)
-        if scalars and found.fast is not None and not found.source.captured:
+        plain = not found.source.captured and not self._attributes
+        if scalars and found.fast is not None and plain:
             if not any(_may_change(p) for p in found.source.guards):
                 self._fast[tuple(type(a) for a in arguments)] = found.fast
         return found
@@ -316,11 +340,14 @@ class DifferentiableFunction(Generic[P, R]):
                 )
             function = callable(p.default) and p.default is not p.empty
             bound[name] = p.default if function else dataclasses.MISSING
+        bound.update(dict.fromkeys(self._attributes, dataclasses.MISSING))
         return generate(self._function, bound, self._wrt, self._single, generic=True)
 
     def backward_source_for(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """Return the module that runs for these arguments' types and shapes."""
-        return self._for(args, kwargs).source.text
+        bound = self._floated(self._bound(args, kwargs))
+        arguments = tuple(bound.values())
+        return self._specialised(bound, arguments).text_for(arguments)
 
     def _for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialised:
         bound = self._floated(self._bound(args, kwargs))

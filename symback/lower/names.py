@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SourceUnavailableError
+from ..errors import SourceUnavailableError, UnsupportedSyntaxError
 from ..graph import Param, Value
 from ..source import read_function
 from ..types import Type
@@ -289,11 +289,14 @@ class Names(Expressions):
         """Lower a call of a user's function in place and return its result."""
         node = function.node
         if isinstance(node, ast.AsyncFunctionDef):
-            raise self.refuse("async functions are outside the language")
+            raise UnsupportedSyntaxError(
+                "async functions are outside the language", function.source.span(node)
+            )
         generator = generates(node)
         if generator is not None:
-            raise self.refuse(
+            raise UnsupportedSyntaxError(
                 f"`{function.name}` is a generator: `yield` is outside the language",
+                function.source.span(generator),
                 "return a list instead.",
             )
         self.check_recursion(function, args, kwargs)
