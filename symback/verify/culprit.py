@@ -46,13 +46,14 @@ Array = np.ndarray[Any, Any]
 class Edge:
     """What an operation passes back to one argument.
 
-    part : its contribution; total : the derivative of the loss by the argument, of all
+    active : which entries of the argument depend on inputs; part : its contribution; total : the derivative of the loss by the argument, of all
         paths; reach : which entries of the gradient lie behind the argument, as bits.
     """
 
     event: Event
     number: int
     position: int
+    active: Array
     part: Array
     total: Array
     reach: int
@@ -107,6 +108,9 @@ class _Truth:
                 event,
                 number,
                 position,
+                np.array([isinstance(n, Concolic) and n.active for n in nodes]).reshape(
+                    a.shape
+                ),
                 part.reshape(a.shape),
                 total.reshape(a.shape),
                 reach,
@@ -287,7 +291,7 @@ class _Search:
     def seen(self, edge: Edge) -> bool:
         """Return whether the source computes an edge's part somewhere already."""
         return any(
-            r.value.shape == edge.part.shape and _close(edge.part, r.value)
+            r.value.shape == edge.part.shape and _close_at(edge, r.value)
             for r in self.readings
         )
 
@@ -298,7 +302,7 @@ class _Search:
         earlier = [rs for k, rs in enumerate(self.by_probe().values()) if k < order]
         values = [*given, *(r.value for rs in earlier for r in rs)]
         return any(
-            np.shape(v) == edge.part.shape and _close(edge.part, np.asarray(v))
+            np.shape(v) == edge.part.shape and _close_at(edge, np.asarray(v))
             for v in values
         )
 
@@ -312,6 +316,11 @@ def _fitted(value: Array, like: Any) -> Any:
     if value.size == like.size:
         return value.reshape(like.shape)
     return None
+
+
+def _close_at(edge: Edge, value: Any) -> bool:
+    """Return whether a value is an edge's part, where anything depends on inputs."""
+    return _close(edge.part[edge.active], value[edge.active])
 
 
 def _close(a: Any, b: Any) -> bool:

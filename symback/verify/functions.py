@@ -489,15 +489,14 @@ def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make operands elements first, so that two floats give an element too."""
 
     def operation(a: Scalar, b: Scalar) -> Any:
-        if isinstance(a, Element) or isinstance(b, Element):
-            return function(a, b)
+        # Both: a NumPy scalar would send the operation back here.
         return function(element(a), element(b))
 
     return operation
 
 
 def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, b: bool(function(a, b))
+    return lambda a, b: bool(function(element(a), element(b)))
 
 
 COMPARISONS: dict[str, Callable[..., Any]] = {
