@@ -70,6 +70,8 @@ def emit(
             elif "backward" not in sections.values():
                 sections[len(lines)] = "backward"
         lines += made
+    if len(sections) < 2:
+        sections.clear()
     head = _head(graph, imports)
     if errstate:
         np = next(n.id for n, key in names.globals.items() if key == "np")

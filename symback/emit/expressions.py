@@ -117,7 +117,7 @@ class Expressions:
             container, item = map(self.arg, args)
             return ast.Compare(item, [ast.In()], [container])
         if op == "getitem":
-            return self.subscript(self.arg(args[0]), args[1])
+            return self.subscript(self.arg(args[0]), self.index(*args[:2]))
         if op == "if":
             return self._choice(node)
         if (
@@ -156,6 +156,13 @@ class Expressions:
         for part in rest.split("."):
             tree = ast.Attribute(tree, part, ast.Load())
         return tree
+
+    def index(self, base: Arg, index: Arg) -> Arg:
+        """Return an index without a tuple around one item, where that is the same."""
+        if isinstance(index, tuple) and len(index) == 1 and self.kinds.is_array(base):
+            (item,) = index
+            return item if self.kinds.is_basic(item) or item is None else index
+        return index
 
     def subscript(
         self, base: ast.expr, index: Arg, context: ast.expr_context | None = None

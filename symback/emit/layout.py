@@ -175,6 +175,9 @@ def _statement_parts(text: str) -> tuple[str, str | None, str]:
     for word in ("return ", "if ", "elif ", "while ", "assert ", "raise "):
         if body.startswith(word):
             return word, body[len(word) :], suffix
+    if body.startswith("for "):
+        targets, _, walked = body[4:].partition(" in ")
+        return "for ", targets, f" in {walked}:"
     depth = 0
     for kind, string, column in _tokens(body):
         depth += (string in "([{") - (string in ")]}") if kind == tokenize.OP else 0

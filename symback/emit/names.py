@@ -70,9 +70,10 @@ def name_everything(
             given[number] = blank
             continue
         base = variable.name
-        if base is None and variable.like is not None:
+        if variable.like is not None:
             like = given.get(classes.find(variable.like))
-            if like is not None and fits(like, number):
+            same = like is not None and (base is None or like.startswith(f"{base}_"))
+            if like is not None and same and fits(like, number):
                 give(like, number)
                 continue
         if base is None:

@@ -197,6 +197,7 @@ class Builder:
             body.append(Do(ast.Expr(call), span))
             return
         _, index, value = node.args
+        index = self.expressions.index(changed, index)
         store = self.expressions.subscript(name(), index, ast.Store())
         made: ast.stmt
         if node.op == "setitem":

@@ -176,6 +176,10 @@ class Calls(Names):
             if constant is not None:
                 return constant
             inner = item.path.step("attr", name) if item.path else None
+            if inner is not None and isinstance(found, types.FunctionType) and (
+                _is_user(thing)
+            ):
+                return self.capture(found, inner)
             numeric = isinstance(found, float | np.ndarray | np.generic | int | list | dict)
             if numeric and not isinstance(found, bool) and _is_user(thing):
                 return self.capture(found, inner or Path("object", thing, "").step("attr", name))
@@ -360,6 +364,9 @@ class Calls(Names):
         if op is not None:
             self.last_function = thing
             return self.call_op(op, args, kwargs)
+        library = library_method(thing)
+        if library is not None:
+            return self.call_op(library, args, kwargs)
         if isinstance(thing, types.MethodType):
             bound = Known(thing.__self__, Path("object", thing.__self__, ""))
             return self.call_value(Known(thing.__func__), [bound, *args], kwargs)
@@ -896,6 +903,20 @@ AS_OPERATORS = {
 """NumPy functions of two arrays that mean the same as an operator."""
 
 
+def library_method(thing: Any) -> str | None:
+    """Return the operation that a method of a SciPy distribution is, or None."""
+    owner = getattr(thing, "__self__", None)
+    module = type(owner).__module__
+    if not module.startswith("scipy.stats"):
+        return None
+    name = getattr(owner, "name", None)
+    stats = sys.modules["scipy.stats"]
+    if name is None or getattr(stats, name, None) is not owner:
+        found = [n for n in vars(stats) if vars(stats)[n] is owner]
+        name = found[0] if found else None
+    return None if name is None else f"scipy.stats.{name}.{thing.__name__}"
+
+
 def operation_name(thing: Any) -> str | None:
     """Return the name of the operation that a callable is, or None.
 
@@ -904,7 +925,7 @@ def operation_name(thing: Any) -> str | None:
     """
     found = _numpy_names().get(id(thing))
     if found is not None:
-        return found if found in REGISTRY else ALIASES.get(found, found)
+        return ALIASES.get(found, found)
     module = getattr(thing, "__module__", None) or ""
     name = getattr(thing, "__name__", "")
     owner = getattr(thing, "__self__", None)
@@ -917,6 +938,13 @@ def operation_name(thing: Any) -> str | None:
         return None
     if module == "math":
         return f"math.{name}"
+    if module.startswith(("numpy.", "scipy.")) and isinstance(thing, types.FunctionType):
+        found_there = sys.modules.get(module)
+        public = ".".join(module.split(".")[:2])
+        if getattr(sys.modules.get(public), name, None) is thing:
+            return f"{public}.{name}"
+        if getattr(found_there, name, None) is thing:
+            return f"{module}.{name}"
     if module.startswith("scipy."):
         parts = module.split(".")
         public = ".".join(parts[:2])

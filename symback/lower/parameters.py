@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import inspect
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ from ..types import Type
 from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
 from .loops import Loops
-from .names import Path
+from .names import Boxed, Path
 
 __all__ = ["Lowerer", "Tree", "is_plain_list"]
 
@@ -241,6 +243,11 @@ class Lowerer(Loops):
         lowered = self.live_function(function)
         params: list[Param] = []
         given: dict[str, Any] = {}
+        owner: Path | None = None
+        if isinstance(function, types.MethodType):
+            owner = Path("object", Boxed(function.__self__), "self")
+            bound = Known(function.__self__, owner)
+            lowered = dataclasses.replace(lowered, bound=bound)
         self.taken |= set(arguments)
         for title, actual in arguments.items():
             known = None
@@ -253,6 +260,9 @@ class Lowerer(Loops):
             value = Value(title, known)
             given[title], self.trees[title] = self.lift(value, actual)
             params.append(Param(title, value))
+            if owner is not None and title not in inspect.signature(function).parameters:
+                # An attribute of the object that the gradient is taken by.
+                self.captures[owner.step("attr", title)] = given[title]
         result = self.enter(lowered, given)
         flat = self.result_arg(result)
         from ..graph import Block
@@ -271,6 +281,8 @@ class Lowerer(Loops):
         """Lower the function's body with its parameters bound."""
         a = function.node.args
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
+        if function.bound is not None:
+            names = names[1:]
         args = [given[n] for n in names]
         if a.vararg is not None:
             args += self.known_items(given[a.vararg.arg])
@@ -280,10 +292,10 @@ class Lowerer(Loops):
         frame = Frame(0, function.source, function.live, None, frozenset())
         self.frames[0] = frame
         self.stack.append(frame)
-        try:
-            return self.inline(function, args, kwargs)
-        finally:
-            self.here = function.node
+        with self.at(function.node):
+            result = self.inline(function, args, kwargs)
+        self.here = function.node
+        return result
 
     def result_arg(self, result: Any) -> Any:
         """Return what the function returns as a node's argument."""

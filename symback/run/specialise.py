@@ -73,6 +73,7 @@ class Specialised:
     primal: Callable[..., Any] = print
     exact_for: Any = None
     captured_key: Any = None
+    plain: str = ""
 
     def call(self, arguments: tuple[Any, ...]) -> Any:
         """Return value and gradient."""
@@ -83,6 +84,16 @@ class Specialised:
             return self.fast(*arguments, **captured)
         except (ArithmeticError, ValueError):
             return self.careful(arguments, captured)
+
+    def text_for(self, arguments: tuple[Any, ...]) -> str:
+        """Return the text that runs for some arguments: Python's numbers may overflow."""
+        if self.fast is None:
+            return self.source.text
+        try:
+            self.fast(*arguments, **self.source.read_captured())
+        except (ArithmeticError, ValueError):
+            return self.plain
+        return self.source.text
 
     def careful(self, arguments: tuple[Any, ...], captured: dict[str, Any]) -> Any:
         """Return value and gradient where Python's own numbers overflow or divide by 0.
@@ -327,6 +338,6 @@ def build(source: Source, function: Any) -> Specialised:
     plain = emit(source.joint, backward_from=None, scalars="numpy")
     filename = f"<symback {title} value_and_grad {next(_numbers)}>"
     careful = load(plain, source.name, filename)
-    return Specialised(source, careful, loaded, function)
+    return Specialised(source, careful, loaded, function, plain=plain)
 
 

@@ -9,6 +9,7 @@ from those.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -52,8 +53,11 @@ class Control(Cotangents):
     varied: set[Value]
 
     def rule_names(self) -> dict[str, Any]:
-        """Return the names that rule texts may use; SciPy only if it is installed."""
-        return _rule_names()
+        """Return the names that rule texts may use; SciPy's only if the user uses it."""
+        names = _rule_names()
+        if "scipy" in sys.modules:
+            names["scipy"] = sys.modules["scipy"]
+        return names
 
     def parsed(self, text: Any) -> Any:
         """Return a rule's text as a tree; functions stay as they are."""

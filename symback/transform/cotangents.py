@@ -43,6 +43,7 @@ class Cotangent:
     place : an index, if `value` belongs there and the rest is zero.
     thick : the value may still have axes along which the primal was stretched; where
         types are unknown the sum over them is left to the end of an elementwise chain.
+    risky : the value may be infinite at finite points.
     """
 
     value: Arg
@@ -50,6 +51,7 @@ class Cotangent:
     state: str = "clean"
     place: tuple[Arg] | None = None
     thick: bool = False
+    risky: bool = False
 
 
 class Cotangents:

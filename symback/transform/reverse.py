@@ -341,7 +341,8 @@ class Reverse(Control):
             linear = not isinstance(partial, Value)
             if cot.mask is not None and not linear and self.dangerous(cot.mask, rule, node):
                 state = "dirty"
-            made = Cotangent(value, cot.mask, state, None, cot.thick)
+            risky = cot.risky or (not linear and self.singular(rule, node))
+            made = Cotangent(value, cot.mask, state, None, cot.thick, risky)
         if self.stretches(node, primal, out):
             if not self.known(made.value, primal) and primal.type is None:
                 made = replace(made, thick=True)
@@ -361,10 +362,15 @@ class Reverse(Control):
         """Say whether a partial may turn the zeros of unused entries into NaN."""
         if mask.strong:
             return True
-        singular = rule.singular or node.op in SINGULAR
+        return self.singular(rule, node) or any(v in self.risky for v in node.inputs)
+
+    def singular(self, rule: Rule, node: Node) -> bool:
+        """Say whether an operation's slope may be infinite at a finite point."""
         if node.op in ("pow", "np.power") and isinstance(node.args[1], int):
-            singular = node.args[1] < 1
-        return singular or any(v in self.risky for v in node.inputs)
+            return node.args[1] < 1
+        if node.op == "truediv" and not isinstance(node.args[1], Value):
+            return False
+        return rule.singular or node.op in SINGULAR
 
     def stretches(self, node: Node, primal: Value, out: Value) -> bool:
         """Say whether an argument may have been broadcast."""
@@ -377,6 +383,10 @@ class Reverse(Control):
         """Multiply by a mask; where the argument was not taken, its partials may be off."""
         if isinstance(partial, bool | int) and partial:
             return cot
+        if cot.risky and cot.mask is None:
+            # Zero times infinity is no number: choose instead of multiplying.
+            mask = Mask(lambda: partial, False, partial)
+            return Cotangent(cot.value, mask, "dirty", None, cot.thick, True)
         value = self.low.emit("mul", cot.value, partial)
         if cot.mask is not None:
             return Cotangent(value, cot.mask, cot.state, None, cot.thick)
@@ -409,7 +419,7 @@ class Reverse(Control):
                 and self.low.type_of(made.args[0]) is not None
             ):
                 value = made.args[0]
-            self.accumulate(arg, Cotangent(value), cots)
+            self.accumulate(arg, Cotangent(value, self.taken(arg, node)), cots)
             return
         if isinstance(result, ListRef | Tup):
             items = self.low.sequence_items(result)
@@ -421,6 +431,16 @@ class Reverse(Control):
         raise MissingRuleError(
             f"`{spoken(node.op)}` cannot be differentiated by this argument", node.span
         )
+
+    def taken(self, arg: Value, node: Node) -> Mask | None:
+        """Return the mask of the entries that a reduction takes, if it leaves some out."""
+        low = self.low
+        where = node.kwargs.get("where", True)
+        if where is not True and node.args and node.args[0] is arg:
+            return Mask(lambda: where)
+        if node.op.startswith("np.nan") and node.args and node.args[0] is arg:
+            return Mask(lambda: low.emit("invert", low.emit("np.isnan", arg)))
+        return None
 
     def abstract(self, arg: Arg) -> Any:
         """Return a node's argument as an abstract value."""
@@ -486,6 +506,10 @@ class Reverse(Control):
             return final
         if known is None and not self.settled(final):
             final = low.emit("runtime.unbroadcast", final, value)
+        if known is not None and known.is_scalar and final.type is not None and (
+            final.type.is_array
+        ):
+            final = low.emit("getitem", final, ())
         node = low.defs.get(final)
         if _kind(final.type) == "c" and _kind(known) == "f":
             final = low.emit("np.real", final)
