@@ -853,6 +853,8 @@ def test_what_fits_in_an_fstring() -> None:
         ("getitem", ("x", (0, slice(None), None)), {}, "x[0, :, None]"),
         ("getitem", ("x", (Ellipsis, slice(None, None, -1))), {}, "x[..., ::-1]"),
         ("getitem", ("x", [0, 2]), {}, "x[[0, 2]]"),
+        ("getitem", ("x", (1,)), {}, "x[1,]"),
+        ("getitem", (np.array([1.0, 2.0]), (1,)), {}, "np.array([1.0, 2.0])[1]"),
         ("getitem", ("x", ()), {}, "x[()]"),
         ("contains", ("x", 3), {}, "3 in x"),
         ("not_", ("x",), {}, "not x"),

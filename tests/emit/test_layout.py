@@ -37,6 +37,16 @@ NAME = "quite_a_long_name_for_a_variable"
             f"def f({NAME}, {NAME}_1, {NAME}_2):",
             ["def f(", f"    {NAME},", f"    {NAME}_1,", f"    {NAME}_2,", "):"],
         ),
+        (
+            f"for {NAME}, {NAME}_1, {NAME}_2 in reversed(saved):",
+            [
+                "for (",
+                f"    {NAME},",
+                f"    {NAME}_1,",
+                f"    {NAME}_2,",
+                ") in reversed(saved):",
+            ],
+        ),
         (f"x = '{'long text ' * 10}'", [f"x = '{'long text ' * 10}'"]),
     ],
 )
