@@ -24,6 +24,7 @@ from unittest import mock
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
 SECONDS = re.compile(r"^\d+\.\d+ s$", re.M)
+ROUNDING = re.compile(r"(?<=\s)(0|\d(\.\d+)?e-(1[4-9]|[2-9]\d))(?=\s)")
 WIDTH = 100
 FILE_NAME = re.compile(r"# (?P<name>\w+\.py)\n")
 
@@ -118,6 +119,18 @@ def timeless(text: str) -> str:
     'proved\\n... s\\n'
     """
     return SECONDS.sub("... s", text)
+
+
+def portable(text: str) -> str:
+    """Return the text without what differs from machine to machine: float64's rounding.
+
+    >>> portable("w  3e-16  0.25\\n─────\\n")
+    'w tiny 0.25\\n─\\n'
+    >>> portable("w  0      0.25\\n──\\n")
+    'w tiny 0.25\\n─\\n'
+    """
+    text = ROUNDING.sub("tiny", timeless(text))
+    return re.sub(r"([ ─])\1+", r"\1", text)
 
 
 def rewritten(page: Path) -> str:
