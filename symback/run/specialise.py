@@ -37,6 +37,7 @@ class Source:
     text : the module.  name : the function in it.  parameters : its positional
     parameters.  captured : its keyword parameters and where their values are read.
     guards : objects that were taken as known; the text holds while they are the same.
+    untidied : the joint graph before the passes, which has all the `cotangents`.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Source:
     static: frozenset[str] = frozenset()
     exact: bool = False
     scalar: bool = False
+    untidied: Graph | None = None
 
     def read_captured(self) -> dict[str, Any]:
         """Read the captured objects as they are now."""
@@ -293,6 +295,7 @@ def finish(
         low.static,
         low.mode == "exact",
         scalar,
+        joint.graph,
     )
 
 
