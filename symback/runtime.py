@@ -17,6 +17,7 @@ import numpy as np
 
 __all__ = [
     "cofactor",
+    "cofactor_pullback",
     "dot_pullback_a",
     "dot_pullback_b",
     "gather_pullback",
@@ -191,6 +192,28 @@ def cofactor(a: Array) -> Array:
     sign = np.linalg.det(u) * np.linalg.det(vt)
     product = (u.conj() * (before * after)[..., None, :]) @ vt.conj()
     return sign[..., None, None] * product
+
+
+def cofactor_pullback(out_bar: Array, a: Array) -> Array:
+    """Return the cotangent of `a` through its matrix of cofactors.
+
+    Right for singular matrices too.  For a diagonal S with the products P[i, j] of all
+    its entries but the i-th and the j-th, a perturbation E changes the cofactors by
+    -E[j, i] P[i, j] off the diagonal; on it, by the sum of E[k, k] P[i, k] over k != i.
+    """
+    a = np.asarray(a)
+    u, s, vt = np.linalg.svd(a)
+    size = s.shape[-1]
+    eye = np.eye(size, dtype=bool)
+    pairs = np.where(eye[:, None] | eye, 1.0, s[..., None, None, :])
+    but_two = np.where(eye, 0.0, np.prod(pairs, axis=-1))
+    sign = (np.linalg.det(u) * np.linalg.det(vt))[..., None, None]
+    left, right = np.swapaxes(u, -1, -2).conj(), np.swapaxes(vt, -1, -2).conj()
+    turned = sign * (left @ out_bar @ right)
+    on = np.einsum("...ik,...ii->...k", but_two, turned)
+    inner = on[..., None] * eye - np.swapaxes(turned * but_two, -1, -2)
+    result: Array = u.conj() @ inner.astype(turned.dtype) @ vt.conj()
+    return result
 
 
 def matmul_pullback_a(out_bar: Array, a: Array, b: Array) -> Array:

@@ -160,14 +160,21 @@ def slogdet_of(logabsdet_bar: Array, a: Array) -> Array:
     return per_matrix(logabsdet_bar, a) * swap(np.linalg.inv(a))
 
 
-def cofactor_a(out_bar: Array, out: Array, a: Array) -> Array:
-    """Return the cotangent of the matrix of cofactors of an invertible matrix.
+def third_of(out_bar: Array, out_bar_: Array, a: Array) -> Array:
+    """Return the third derivative of a determinant, contracted with two directions.
 
-    C = det(A) A^-T gives dC = tr(A^-1 dA) C - A^-T dA^T C.
+    With B = A⁻ᵀ, det's second differential along X and Y is
+    det (tr(Bᵀ X) tr(Bᵀ Y) - tr(Bᵀ X Bᵀ Y)).
     """
-    inverse = swap(np.linalg.inv(a))
-    weight = np.sum(out_bar * out, axis=(-2, -1), keepdims=True)
-    return weight * inverse - out @ swap(out_bar) @ inverse
+    inverse = np.linalg.inv(a)
+    x, y = inverse @ out_bar_, inverse @ out_bar
+    tx = np.trace(x, axis1=-2, axis2=-1)[..., None, None]
+    ty = np.trace(y, axis1=-2, axis2=-1)[..., None, None]
+    both = np.trace(x @ y, axis1=-2, axis2=-1)[..., None, None]
+    det = np.linalg.det(a)[..., None, None]
+    inner = (tx * ty - both) * np.eye(np.shape(a)[-1], dtype=a.dtype)
+    inner = inner - tx * y - ty * x + x @ y + y @ x
+    return det * swap(inner @ inverse)
 
 
 def direction(x: Array) -> Array:
@@ -286,8 +293,14 @@ pullback("np.vdot(a, b)", vdot_a, vdot_b)
 pullback("np.linalg.inv(a)", "-swap(out) @ out_bar @ swap(out)", singular=True)
 pullback("np.linalg.solve(a, b)", solve_a, solve_b, singular=True)
 pullback("np.linalg.det(a)", "per_matrix(out_bar, a) * runtime.cofactor(a)")
+# The second derivative of a determinant is symmetric.
+pullback("runtime.cofactor(a)", "runtime.cofactor_pullback(out_bar, a)")
 pullback(
-    "runtime.cofactor(a)", cofactor_a, singular=True, domain="np.linalg.det(a) != 0"
+    "runtime.cofactor_pullback(out_bar_, a)",
+    "runtime.cofactor_pullback(out_bar, a)",
+    third_of,
+    singular=True,
+    domain="np.linalg.det(a) != 0",
 )
 pullback(
     "np.linalg.slogdet(a) -> sign, logabsdet",
@@ -312,23 +325,25 @@ pullback(
 pullback(
     "runtime.matmul_pullback_a(out_bar_, a, b)",
     "np.matmul(out_bar, b)",
-    None,
+    "0.0",
     "runtime.matmul_pullback_b(out_bar_, out_bar, b)",
 )
 pullback(
     "runtime.matmul_pullback_b(out_bar_, a, b)",
     "np.matmul(a, out_bar)",
     "runtime.matmul_pullback_a(out_bar_, a, out_bar)",
+    "0.0",
 )
 pullback(
     "runtime.dot_pullback_a(out_bar_, a, b)",
     "np.dot(out_bar, b)",
-    None,
+    "0.0",
     "runtime.dot_pullback_b(out_bar_, out_bar, b)",
 )
 pullback(
     "runtime.dot_pullback_b(out_bar_, a, b)",
     "np.dot(a, out_bar)",
     "runtime.dot_pullback_a(out_bar_, a, out_bar)",
+    "0.0",
 )
 zero("np.linalg.matrix_rank(A, tol=None, hermitian=False)")

@@ -229,7 +229,7 @@ pullback(
     kink="coincident points: 0",
 )
 pullback(
-    "scipy.spatial.distance.squareform(X)",
+    "scipy.spatial.distance.squareform(X, force='no', checks=True)",
     "scipy.spatial.distance.squareform(out_bar + out_bar.T, checks=False)"
     " if np.ndim(X) == 1 else np.triu(scipy.spatial.distance.squareform(out_bar))",
 )

@@ -278,7 +278,7 @@ pullback(
     "np.moveaxis(a, source, destination)", "np.moveaxis(out_bar, destination, source)"
 )
 pullback("np.broadcast_to(array, shape)", "runtime.unbroadcast(out_bar, array)")
-pullback("runtime.unbroadcast(x_bar, x)", "runtime.unbroadcast(out_bar, x_bar)")
+pullback("runtime.unbroadcast(x_bar, x)", "runtime.unbroadcast(out_bar, x_bar)", "0.0")
 
 for name in ("np.concatenate", "np.concat"):
     pullback(f"{name}(arrays, axis=0)", concatenate_of)
