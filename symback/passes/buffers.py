@@ -27,6 +27,9 @@ from .kinds import Kinds
 
 __all__ = ["buffers"]
 
+PATIENCE = 20
+"""Rounds after which a copy too many is better than another look at the whole graph."""
+
 
 def buffers(graph: Graph) -> Graph:
     """Return the graph with the copies that make all mutation in place safe."""
@@ -34,12 +37,14 @@ def buffers(graph: Graph) -> Graph:
         return graph
     tried: set[Value] = set()
     owned: set[Value] = set()
+    rounds = 0
     while True:
-        cuts = _Search(graph, tried, owned).cuts()
-        if cuts is None:
+        cuts = _Search(graph, tried, owned).cuts(hasty=rounds >= PATIENCE)
+        if not cuts.values and not cuts.edges:
             return graph.check()
         cutter = _Cutter(cuts, Kinds(graph), owned)
         graph = replace(graph, block=cutter.block(graph.block))
+        rounds += 1
 
 
 @dataclass
@@ -55,10 +60,9 @@ class _Cuts:
 
 @dataclass
 class _Place:
-    """A node in its block; `loop` is the innermost body around it, None for none."""
+    """A node; `loop` is the innermost body around it, None for none."""
 
     node: Node
-    block: Block
     loop: Block | None
 
 
@@ -77,33 +81,47 @@ class _Search:
         self.made: dict[Value, _Place] = {}
         self.given: dict[Value, tuple[Node, Block]] = {}
         self.around: dict[Block, Node] = {}
+        self.home: dict[Node, Block] = {}
         self.alive: dict[Node, set[Value]] = {}
         self.mutations: list[_Place] = []
         self.loops: dict[Value, tuple[Block, ...]] = {}
         self._place(graph.block, ())
         self._live(graph.block, set())
 
-    def cuts(self) -> _Cuts | None:
-        """Return where to copy, or None when every mutation is safe."""
+    def cuts(self, hasty: bool) -> _Cuts:
+        """Return where to copy next; nowhere when every mutation is safe.
+
+        Parts of something larger come first, since what was made from them is fresh
+        once they are.  A copy of something whole may make later mutations of it safe:
+        they are looked at again in the next round, unless that is too slow (`hasty`).
+        """
+        parts, wholes = _Cuts(), _Cuts()
+        touched: set[Site] = set()
+        trying: set[Value] = set()
         for place in self.mutations:
-            if place.node.args[0] in self.owned:
+            node = place.node
+            if node.args[0] in self.owned:
                 continue
-            cuts = self._conflicts(place)
-            if cuts is None:
+            found = self._conflicts(place)
+            parts.values |= found.values
+            sites = self.aliases.sites(node.args[0])
+            if not found.edges or (touched & sites and not hasty):
                 continue
-            if not cuts.edges:
-                # Parts of something larger that are copied are no parts any more.
-                return cuts
-            out = place.node.outs[0]
-            if out in self.tried:
-                return _Cuts(edges={(place.node, 0)})
-            self.tried.add(out)
-            return cuts
-        return None
+            touched |= sites
+            trying.add(node.outs[0])
+            if node.outs[0] in self.tried:
+                wholes.edges.add((node, 0))
+            else:
+                wholes.edges |= found.edges
+        if parts.values:
+            return parts
+        self.tried |= trying
+        return wholes
 
     def _place(self, block: Block, loops: tuple[Block, ...]) -> None:
         for node in block.nodes:
-            place = _Place(node, block, loops[-1] if loops else None)
+            place = _Place(node, loops[-1] if loops else None)
+            self.home[node] = block
             for out in node.outs:
                 self.made[out] = place
                 self.loops[out] = loops
@@ -119,11 +137,11 @@ class _Search:
 
     def _live(self, block: Block, live: set[Value]) -> set[Value]:
         """Note what is alive after each mutation; return what is before the block."""
-        live = live | set(_values(block.results))
+        live = live.union(_values(block.results))
         for node in reversed(block.nodes):
+            live.difference_update(node.outs)
             if node.op in INPLACE:
-                self.alive[node] = live - set(node.outs)
-            live = live - set(node.outs)
+                self.alive[node] = set(live)
             if node.op == "if":
                 entries = [self._live(b, live) for b in node.blocks]
                 live = entries[0] | entries[1]
@@ -135,18 +153,19 @@ class _Search:
                 for nested in node.blocks:
                     self._live(nested, inside)
                 live = inside
-            live = live | set(node.inputs)
+            live.update(node.inputs)
         return live
 
     # Conflicts
 
-    def _conflicts(self, place: _Place) -> _Cuts | None:
-        """Return the copies that a mutation needs, or None when it is safe."""
+    def _conflicts(self, place: _Place) -> _Cuts:
+        """Return the copies that a mutation needs."""
         node = place.node
         changed = node.args[0]
         sites = self.aliases.sites(changed)
+        cuts = _Cuts()
         if not isinstance(changed, Value):
-            return None
+            return cuts
         if not sites:
             # Where it comes from is unknown: rather a copy too many.
             return _Cuts(edges={(node, 0)})
@@ -155,21 +174,22 @@ class _Search:
         if origins is not None:
             # The memory was made in this very iteration: older values lie elsewhere.
             needed = {v for v in needed if self._is_inside(v, place.loop)}
-        cuts = _Cuts()
         if sites & self.aliases.external:
             self._cut_external(changed, (node, 0), cuts, set())
             return cuts
         conflicts = [v for v in needed if self.aliases.reads(v) & sites]
         if origins is None:
             conflicts += self._collected(place, sites, cuts)
-        parts = [v for v in conflicts if v is not changed and self._is_part(v)]
-        views = {v for v in parts if is_view(self.made[v].node)}
+        parts = {v for v in conflicts if v is not changed and self._is_part(v)}
         if parts:
-            # What was made from these may be fresh once they are.
-            return _Cuts(values=views or set(parts))
+            # What was made from views may be fresh once they are, views of views too.
+            views = {v for v in parts if is_view(self.made[v].node)} or parts
+            return _Cuts(
+                {v for v in views if views.isdisjoint(self.made[v].node.inputs)}
+            )
         for value in conflicts:
             self._cut_value(value, place, cuts)
-        return cuts if cuts.values or cuts.edges else None
+        return cuts
 
     def _origins(self, value: Arg, loop: Block | None) -> set[Value] | None:
         """Return the values that made an argument's memory in this iteration.
@@ -302,8 +322,7 @@ class _Search:
             for k, init in enumerate(node.args[-1]):
                 if init is value and self._flows(node, k, place):
                     return (node, k)
-            block = next(b for b in self._blocks() if node in b.nodes)
-            loop = self._loop_of(block)
+            loop = self._loop_of(self.home[node])
         return None
 
     def _flows(self, node: Node, k: int, place: _Place) -> bool:
@@ -313,17 +332,13 @@ class _Search:
         changed = self.aliases.sites(place.node.args[0])
         return bool(self.aliases.sites(param) & changed)
 
-    def _blocks(self) -> Iterator[Block]:
-        yield self.graph.block
-        yield from self.around
-
     def _loop_of(self, block: Block) -> Block | None:
         """Return the innermost loop's body that a block is or is in."""
         while block in self.around:
             node = self.around[block]
             if node.op in ("for", "while"):
                 return block
-            block = next(b for b in self._blocks() if node in b.nodes)
+            block = self.home[node]
         return None
 
     def _collected(
@@ -345,8 +360,7 @@ class _Search:
                         yield item
                     else:
                         cuts.edges.add((body, flags + k))
-            block = next(b for b in self._blocks() if node in b.nodes)
-            loop = self._loop_of(block)
+            loop = self._loop_of(self.home[node])
 
 
 class _Cutter:
