@@ -25,10 +25,9 @@ def print_source(text: str) -> None:
         except ImportError:
             pass
         else:
-            syntax = Syntax(
-                text, "python", theme="ansi_dark", background_color="default"
-            )
-            Console().print(syntax)
+            syntax = Syntax("", "python", theme="ansi_dark")
+            # Neither cropped nor padded to the width: it can be copied as it is.
+            Console(soft_wrap=True).print(syntax.highlight(text), end="")
             return
     print(text, end="" if text.endswith("\n") else "\n")
 
