@@ -131,6 +131,7 @@ def resolve(op: str) -> Callable[..., Any]:
         try:
             target = getattr(importlib.import_module(module), name)
         except ModuleNotFoundError:
+            # A method of an object in a module: ``scipy.stats.norm.cdf``.
             outer, _, middle = module.rpartition(".")
             target = getattr(getattr(importlib.import_module(outer), middle), name)
     result: Callable[..., Any] = target

@@ -152,6 +152,10 @@ class Expressions:
             tree: ast.expr = self.names.outer(root)
         else:
             module, _, rest = name.rpartition(".")
+            if root == "scipy" and module.count(".") > 1:
+                # A method of an object in a module: scipy.stats.norm.cdf.
+                module = ".".join(name.split(".")[:2])
+                rest = name[len(module) + 1 :]
             tree = self.names.outer(module)
         for part in rest.split("."):
             tree = ast.Attribute(tree, part, ast.Load())

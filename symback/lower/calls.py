@@ -187,6 +187,8 @@ class Calls(Names):
         if isinstance(thing, str | bytes | int | float | complex | tuple | np.dtype):
             found = getattr(thing, name)
             return Known(found)
+        if type(thing).__module__.startswith(("scipy.", "numpy.")):
+            return Known(getattr(thing, name))
         # An object of the user's: its attributes are read anew at each call.
         static = inspect.getattr_static(thing, name, UNDEFINED)
         if static is UNDEFINED:
@@ -795,9 +797,9 @@ class Calls(Names):
 
 
 UFUNC_ARITY = {
-    f"np.{name}": getattr(np, name).nin
-    for name in dir(np)
-    if isinstance(getattr(np, name), np.ufunc)
+    f"np.{name}": thing.nin
+    for name, thing in vars(np).items()  # `getattr` would import NumPy's lazy parts
+    if isinstance(thing, np.ufunc)
 }
 """Numbers of operands of NumPy's elementwise functions."""
 
@@ -841,12 +843,8 @@ def _numpy_names() -> dict[int, str]:
         ("np.fft", np.fft),
         ("np.random", np.random),
     ):
-        for name in dir(module):
+        for name, thing in vars(module).items():
             if name.startswith("_"):
-                continue
-            try:
-                thing = getattr(module, name)
-            except AttributeError:
                 continue
             if not callable(thing) or isinstance(thing, type):
                 continue

@@ -595,9 +595,10 @@ class Core:
         """Return how two abstract values (or contents of cells) become one."""
         if self.same(a, b):
             return Template("same", like=a)
-        for item in (a, b):
-            if isinstance(item, Poison):
-                return Template("poison", like=item)
+        for item, state in ((a, self.left), (b, self.right)):
+            held = self.poison_of(item, state)
+            if held is not None:
+                return Template("poison", like=held)
         if a is UNDEFINED:
             return self.join_undefined(b)
         if b is UNDEFINED:
@@ -637,6 +638,14 @@ class Core:
                 "give it the same structure on both.",
             ),
         )
+
+    def poison_of(self, item: Any, state: State) -> Poison | None:
+        """Return the poison that a name holds or points at, if there is one."""
+        if isinstance(item, Poison):
+            return item
+        cell = self.root(item)
+        found = None if cell is None else state.get(("h", cell))
+        return found if isinstance(found, Poison) else None
 
     left: State
     right: State

@@ -51,6 +51,7 @@ class Control(Cotangents):
     """Reverse ``if``, ``for`` and ``while``."""
 
     varied: set[Value]
+    found: dict[Value, Arg]
 
     def rule_names(self) -> dict[str, Any]:
         """Return the names that rule texts may use; SciPy's only if the user uses it."""
@@ -108,6 +109,7 @@ class Control(Cotangents):
                     if fresh and value.name is None and out.name:
                         object.__setattr__(value, "name", f"{out.name}_bar")
                     seeds.append((k, value))
+                    self.found[out] = value
         sides = []
         for block in node.blocks:
             inner: dict[Value, Cotangent] = {}
@@ -220,6 +222,7 @@ class Control(Cotangents):
             incoming = {
                 out: self.final(out, cots.pop(out)) for out in node.outs if out in cots
             }
+        self.found.update(incoming)
         state = [k for k, out in enumerate(finals) if out in incoming]
         sums: list[Value] = []
         while True:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InternalError
-from ..graph import Node, Value
+from ..graph import Graph, Node, Value
 from .interpret import Env, read, run_graph, run_node
 from .meaning import factors, reading, same
 from .result import Culprit
@@ -92,8 +92,22 @@ def is_real(x: Any) -> bool:
     return isinstance(x, float | np.floating)
 
 
-def moved(x: Any, move: Array, t: float) -> Any:
+def is_movable(x: Any) -> bool:
+    """Return whether x is real, or a list of real things."""
+    return is_real(x) or (isinstance(x, list) and bool(x) and all(map(is_real, x)))
+
+
+def inner(x_bar: Any, x: Any) -> float:
+    """Return ⟨x_bar, x⟩."""
+    if isinstance(x, list):
+        return sum(inner(a, b) for a, b in zip(x_bar, x, strict=True))
+    return float(np.sum(x_bar * x))
+
+
+def moved(x: Any, move: Any, t: float) -> Any:
     """Return x + t·move, as the kind of object that x is."""
+    if isinstance(x, list):
+        return [moved(a, b, t) for a, b in zip(x, move, strict=True)]
     made = x + t * move
     return made.item() if isinstance(x, float) and not isinstance(x, np.generic) else made
 
@@ -218,36 +232,45 @@ class _Local(_Program):
 
     def __init__(self, source: Any, inputs: Inputs) -> None:
         super().__init__(source, inputs)
-        self.joint = run_graph(source.joint, inputs.bound({}) | self.captured)
+        # Sharing equal computations drops some cotangents from the tidied graph.
+        self.graph: Graph = source.untidied or source.joint
+        self.joint = run_graph(self.graph, inputs.bound({}) | self.captured)
         self.parts = self._gradient()
         # What stands in a loop or a branch is a part of a cotangent, or its last item.
-        nodes = source.joint.block.nodes
+        nodes = self.graph.block.nodes
         self.final = {out for node in nodes for out in node.outs}
         self.passed: set[Value] = set()
-        self.cotangents: dict[Value, Array] = {}
+        self.cotangents: dict[Value, Any] = {}
         self.parameters = {p.value: p.name for p in source.primal.params}
-        for value in self.env:
+        for value, x in self.env.items():
             found = self._cotangent(value)
-            if found is not None and is_real(self.env[value]):
-                shape = np.shape(self.env[value])
-                self.cotangents[value] = np.broadcast_to(found, shape)
+            if found is not None and is_movable(x):
+                self.cotangents[value] = found
 
-    def _cotangent(self, value: Value) -> Array | None:
+    def _cotangent(self, value: Value) -> Any:
+        """Return what the graph computes for the cotangent of a value, None if nothing."""
+        x = self.env[value]
         if value is self.loss:
-            return np.asarray(1.0)
+            return 1.0
         found = self.source.cotangents.get(value)
+        place = getattr(found, "place", None)
+        if place is not None:
+            index = read(place, self.joint)[0]
+            made = np.zeros(np.shape(x))
+            np.add.at(made, index, self._read(found.value))
+            return made
         if value in self.parameters:
-            found = self.parts.get(self.parameters[value])
-        elif isinstance(found, Value):
-            found = self.joint[found] if found in self.final else None
-        if found is None or not np.isrealobj(found):
-            return None
-        made = np.asarray(found)
-        return made if made.dtype.kind in "fiub" else None
+            return _shaped(self.parts.get(self.parameters[value]), x)
+        return _shaped(self._read(found), x)
+
+    def _read(self, found: Any) -> Any:
+        if isinstance(found, Value):
+            return self.joint[found] if found in self.final else None
+        return found
 
     def _gradient(self) -> dict[str, Any]:
         """Return the gradient that the graph gives, by the names of the leaves."""
-        given = read(self.source.joint.result, self.joint)[1]
+        given = read(self.graph.result, self.joint)[1]
         wrt = self.inputs.wrt
         # One name may have been given alone, for one gradient, or in a tuple.
         for parts in [given] if len(wrt) > 1 else [(given,), given]:
@@ -304,7 +327,7 @@ class _Local(_Program):
         if _symmetric(x) and _symmetric(x_bar):
             # Of a symmetric matrix only symmetric moves mean anything to `cholesky`.
             moves = [0.5 * (m + m.T) for m in moves]
-        generated = np.array([float(np.sum(self.cotangents[value] * m)) for m in moves])
+        generated = np.array([inner(x_bar, m) for m in moves])
         sent = []
         for k in self.readers[value]:
             slopes = [self._slope(k, value, move) for move in moves]
@@ -355,12 +378,11 @@ class _Local(_Program):
                 except (ArithmeticError, ValueError):
                     return math.nan
                 for out, new in zip(node.outs, made, strict=True):
-                    if out in self.cotangents and is_real(new):
-                        off = np.asarray(new) - self.env[out]
-                        total += float(np.sum(self.cotangents[out] * off))
+                    if out in self.cotangents and is_movable(new):
+                        off = moved(new, self.env[out], -1.0)
+                        total += inner(self.cotangents[out], off)
                         if terms is not None:
-                            weighed = np.abs(self.cotangents[out] * new)
-                            terms.append(float(np.sum(weighed)))
+                            terms.append(_magnitude(self.cotangents[out], new))
                     else:
                         local[out] = new
                         changed.add(out)
@@ -370,10 +392,13 @@ class _Local(_Program):
         return function
 
     def _last(self, node: Node) -> Node:
-        """Return the last of the operations from a node on that pass no cotangent on."""
+        """Return the last of the operations from a node on that pass no cotangent on.
+
+        A loop or branch among them is it: the others do one thing each.
+        """
         while len(node.outs) == 1 and node.out not in self.cotangents:
             readers = self.readers.get(node.out, [])
-            if len(readers) != 1:
+            if len(readers) != 1 or node.blocks:
                 break
             node = self.nodes[readers[0]]
         return node
@@ -383,6 +408,8 @@ class _Local(_Program):
     ) -> tuple[_Contribution, Array | None]:
         """Return the contribution that is wrong, and what the gradient has of it."""
         all_sent = sum((c.values for c in sent), np.zeros(len(generated)))
+        # The length of an array, say, sends nothing back.
+        sent = [c for c in sent if np.any(c.values)] or sent
         off = generated - all_sent
         single = len(sent) == 1
         ranked = []
@@ -398,11 +425,12 @@ class _Local(_Program):
             ranked.append((rank, rest if not fits else 0.0, order))
         best = sent[min(ranked)[2]]
         values = best.values
-        ratio: Array | None = (off + values) / values
-        small = np.size(self.env[value]) <= SMALL
-        if ratio is not None and small and (single or min(ranked)[0] < 9):
-            return best, ratio.reshape(np.shape(self.env[value]))
-        if ratio is not None and all(same(float(ratio[0]), float(r)) for r in ratio):
+        ratio: Array = (off + values) / values
+        x = self.env[value]
+        whole = not isinstance(x, list) and np.size(x) == len(ratio)
+        if whole and (single or min(ranked)[0] < 9):
+            return best, ratio.reshape(np.shape(x))
+        if all(same(float(ratio[0]), float(r)) for r in ratio):
             return best, ratio
         return best, None
 
@@ -419,12 +447,27 @@ def _rank(ratio: float, named: Mapping[str, float]) -> int:
         return 2
     if any(same(ratio, s * x) for x in named.values() for s in (1.0, -1.0)):
         return 3
-    whole = round(ratio) if abs(ratio) >= 1.0 else round(1.0 / ratio)
-    return 4 if same(ratio if abs(ratio) >= 1.0 else 1.0 / ratio, whole) else 5
+    larger = ratio if abs(ratio) >= 1.0 else 1.0 / ratio
+    if same(larger, round(larger)):
+        return 4
+    return 5 if any(same(larger * n, round(larger * n)) for n in range(2, 5)) else 6
 
 
-def _directions(x: Any) -> Iterator[Array]:
+def _magnitude(x_bar: Any, x: Any) -> float:
+    """Return the sum of the sizes of the terms of ⟨x_bar, x⟩."""
+    if isinstance(x, list):
+        return sum(_magnitude(a, b) for a, b in zip(x_bar, x, strict=True))
+    return float(np.sum(np.abs(x_bar * x)))
+
+
+def _directions(x: Any) -> Iterator[Any]:
     """Yield moves of a value: each entry by itself, or random signs for all."""
+    if isinstance(x, list):
+        still = [np.zeros(np.shape(item)) for item in x]
+        for k, item in enumerate(x[:SMALL]):
+            for move in _directions(item):
+                yield [*still[:k], move, *still[k + 1 :]]
+        return
     shape, size = np.shape(x), np.size(x)
     if size <= SMALL:
         for index in np.ndindex(*shape):
@@ -437,15 +480,31 @@ def _directions(x: Any) -> Iterator[Array]:
             yield rng.choice([-1.0, 1.0], size=shape)
 
 
+def _shaped(x_bar: Any, x: Any) -> Any:
+    """Return a cotangent in its value's shape, None if it is no real one."""
+    if isinstance(x, list):
+        if not isinstance(x_bar, list) or len(x_bar) != len(x):
+            return None
+        items = [_shaped(a, b) for a, b in zip(x_bar, x, strict=True)]
+        return None if any(i is None for i in items) else items
+    found = np.asarray(x_bar)
+    if x_bar is None or found.dtype.kind not in "fiub":
+        return None
+    return np.broadcast_to(found, np.shape(x))
+
+
 def _symmetric(x: Any) -> bool:
     """Return whether x is a symmetric matrix, and not just a number."""
-    if np.ndim(x) != 2 or len(x) != len(x[0]) or len(x) < 2:
+    shape = () if isinstance(x, list) else np.shape(x)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         return False
     return bool(np.allclose(x, np.transpose(x), 1e-9, 0.0))
 
 
-def _size(x: Any, move: Array) -> float:
+def _size(x: Any, move: Any) -> float:
     """Return the power of two at the size of what is moved, at least 1."""
+    if isinstance(x, list):
+        return max(_size(a, b) for a, b in zip(x, move, strict=True))
     size = float(np.max(np.abs(np.asarray(x))[np.asarray(move) != 0], initial=1.0))
     return float(2.0 ** math.ceil(math.log2(size))) if math.isfinite(size) else 1.0
 
