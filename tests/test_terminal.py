@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
+from typing import NamedTuple
 
 import pytest
 
@@ -13,16 +15,28 @@ SOURCE = "def f(x):\n    return x + 1  # " + "a long comment " * 12 + "\n"
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
+class Screen(io.StringIO):
+    """Text that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Terminal(NamedTuple):
+    out: Screen
+    err: Screen
+
+
 @pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Let what is captured pass for a terminal."""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Show standard output and error on screens instead."""
+    screens = Terminal(Screen(), Screen())
+    monkeypatch.setattr(sys, "stdout", screens.out)
+    monkeypatch.setattr(sys, "stderr", screens.err)
     for name, value in {"TERM": "xterm-256color", "COLUMNS": "80"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    return screens
 
 
 @pytest.fixture
@@ -36,17 +50,16 @@ class TestSource:
         print_source(SOURCE)
         assert capsys.readouterr().out == SOURCE
 
-    @pytest.mark.usefixtures("terminal")
-    def test_in_colour(self, capsys: pytest.CaptureFixture[str]):
+    def test_in_colour(self, terminal: Terminal):
         print_source(SOURCE)
-        out = capsys.readouterr().out
+        out = terminal.out.getvalue()
         assert "\x1b[" in out
         assert COLOURS.sub("", out) == SOURCE
 
-    @pytest.mark.usefixtures("terminal", "no_rich")
-    def test_without_rich(self, capsys: pytest.CaptureFixture[str]):
+    @pytest.mark.usefixtures("no_rich")
+    def test_without_rich(self, terminal: Terminal):
         print_source(SOURCE)
-        assert capsys.readouterr().out == SOURCE
+        assert terminal.out.getvalue() == SOURCE
 
 
 class TestProgress:
@@ -59,19 +72,17 @@ class TestProgress:
         self.run()
         assert capsys.readouterr() == ("", "counting: 4/4 at 3\n")
 
-    @pytest.mark.usefixtures("terminal", "no_rich")
-    def test_without_rich(self, capsys: pytest.CaptureFixture[str]):
+    @pytest.mark.usefixtures("no_rich")
+    def test_without_rich(self, terminal: Terminal):
         self.run()
-        bars = capsys.readouterr().err.split("\r")
+        bars = terminal.err.getvalue().split("\r")
         assert len(bars) == 5
         assert bars[-1].startswith(f"counting [{'#' * 30}] 4/4 at 3")
 
-    @pytest.mark.usefixtures("terminal")
-    def test_with_rich(self, capsys: pytest.CaptureFixture[str]):
+    def test_with_rich(self, terminal: Terminal):
         self.run()
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert "4/4" in COLOURS.sub("", err)
+        assert terminal.out.getvalue() == ""
+        assert "4/4" in COLOURS.sub("", terminal.err.getvalue())
 
     def test_an_exception_passes_through(self):
         with pytest.raises(ZeroDivisionError), progress("counting", 4) as step:
