@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -27,16 +31,17 @@ class Terminal(NamedTuple):
     err: Screen
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+@contextmanager
+def terminal() -> Iterator[Terminal]:
     """Show standard output and error on screens instead."""
     screens = Terminal(Screen(), Screen())
-    monkeypatch.setattr(sys, "stdout", screens.out)
-    monkeypatch.setattr(sys, "stderr", screens.err)
-    for name, value in {"TERM": "xterm-256color", "COLUMNS": "80"}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    return screens
+    with (
+        mock.patch.object(sys, "stdout", screens.out),
+        mock.patch.object(sys, "stderr", screens.err),
+        mock.patch.dict(os.environ, TERM="xterm-256color", COLUMNS="80"),
+    ):
+        os.environ.pop("NO_COLOR", None)
+        yield screens
 
 
 @pytest.fixture
@@ -50,16 +55,18 @@ class TestSource:
         print_source(SOURCE)
         assert capsys.readouterr().out == SOURCE
 
-    def test_in_colour(self, terminal: Terminal):
-        print_source(SOURCE)
-        out = terminal.out.getvalue()
+    def test_in_colour(self):
+        with terminal() as screens:
+            print_source(SOURCE)
+        out = screens.out.getvalue()
         assert "\x1b[" in out
         assert COLOURS.sub("", out) == SOURCE
 
     @pytest.mark.usefixtures("no_rich")
-    def test_without_rich(self, terminal: Terminal):
-        print_source(SOURCE)
-        assert terminal.out.getvalue() == SOURCE
+    def test_without_rich(self):
+        with terminal() as screens:
+            print_source(SOURCE)
+        assert screens.out.getvalue() == SOURCE
 
 
 class TestProgress:
@@ -73,16 +80,18 @@ class TestProgress:
         assert capsys.readouterr() == ("", "counting: 4/4 at 3\n")
 
     @pytest.mark.usefixtures("no_rich")
-    def test_without_rich(self, terminal: Terminal):
-        self.run()
-        bars = terminal.err.getvalue().split("\r")
+    def test_without_rich(self):
+        with terminal() as screens:
+            self.run()
+        bars = screens.err.getvalue().split("\r")
         assert len(bars) == 5
         assert bars[-1].startswith(f"counting [{'#' * 30}] 4/4 at 3")
 
-    def test_with_rich(self, terminal: Terminal):
-        self.run()
-        assert terminal.out.getvalue() == ""
-        assert "4/4" in COLOURS.sub("", terminal.err.getvalue())
+    def test_with_rich(self):
+        with terminal() as screens:
+            self.run()
+        assert screens.out.getvalue() == ""
+        assert "4/4" in COLOURS.sub("", screens.err.getvalue())
 
     def test_an_exception_passes_through(self):
         with pytest.raises(ZeroDivisionError), progress("counting", 4) as step:
