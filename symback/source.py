@@ -34,6 +34,7 @@ __all__ = [
     "print_expression",
     "print_statement",
     "read_function",
+    "read_rule",
     "same_tree",
 ]
 
@@ -119,6 +120,26 @@ def read_function(fn: Callable[..., Any]) -> FunctionSource:
     parsed = _parsed(file, lines)
     node = _choose(parsed.definitions.get(code.co_firstlineno, ()), function)
     return FunctionSource(node, file, parsed.lines, function)
+
+
+@functools.lru_cache(maxsize=1024)
+def read_rule(function: types.FunctionType) -> FunctionSource:
+    """Return the source of one of symback's own top-level functions.
+
+    Only its own lines are parsed, not its file: a rule is read when it is first needed.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename)
+    first = code.co_firstlineno - 1
+    last = first + 1
+    while last < len(lines) and (not lines[last].strip() or lines[last][0] in " )"):
+        last += 1
+    tree = ast.parse("".join(lines[first:last]))
+    ast.increment_lineno(tree, first)
+    node = tree.body[0]
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        return read_function(function)
+    return FunctionSource(node, code.co_filename, lines, function)
 
 
 def _plain_function(fn: Any) -> types.FunctionType:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import SourceUnavailableError, UnsupportedSyntaxError
 from ..graph import Param, Value
-from ..source import read_function
+from ..source import read_function, read_rule
 from ..types import Type
 from .abstract import (
     Array,
@@ -266,7 +266,8 @@ class Names(Expressions):
     def live_function(self, function: Any, path: Any = None) -> Function:
         """Return a live Python function as an abstract one."""
         try:
-            source = read_function(function)
+            read = read_function if self.fixed_span is None else read_rule
+            source = read(function)
         except SourceUnavailableError as problem:
             raise SourceUnavailableError(
                 problem.message, self.span(), problem.hint

@@ -168,10 +168,10 @@ def third_of(out_bar: Array, out_bar_: Array, a: Array) -> Array:
     """
     inverse = np.linalg.inv(a)
     x, y = inverse @ out_bar_, inverse @ out_bar
-    tx = np.trace(x, axis1=-2, axis2=-1)[..., None, None]
-    ty = np.trace(y, axis1=-2, axis2=-1)[..., None, None]
-    both = np.trace(x @ y, axis1=-2, axis2=-1)[..., None, None]
-    det = np.linalg.det(a)[..., None, None]
+    tx = per_matrix(np.trace(x, axis1=-2, axis2=-1), a)
+    ty = per_matrix(np.trace(y, axis1=-2, axis2=-1), a)
+    both = per_matrix(np.trace(x @ y, axis1=-2, axis2=-1), a)
+    det = per_matrix(np.linalg.det(a), a)
     inner = (tx * ty - both) * np.eye(np.shape(a)[-1], dtype=a.dtype)
     inner = inner - tx * y - ty * x + x @ y + y @ x
     return det * swap(inner @ inverse)

@@ -142,7 +142,7 @@ class _Work:
         self.regions: list[Region] = []
         self.rows: dict[str, Row] = {}
         self.checked: dict[str, int] = {}
-        self.small: dict[str, float] = {}
+        self.small: dict[str, tuple[Any, ...]] = {}
         self.tried = 0
         self.kinks_only: set[str] = set()
         self.reason = ""
@@ -182,13 +182,10 @@ class _Work:
             self.real_sizes(step)
             return
         self.all_points(points, step)
-        if self.rounding():
-            self.again(points, step)
+        self.settle_rounding(points, step)
         self.real_sizes(step)
         self.prove_regions(step)
-        if self.result.verdict == "refuted" or any(
-            r.verdict == "refuted" for r in self.rows.values()
-        ):
+        if self.result.verdict == "refuted" or self.refuted_rows():
             step("looking for the culprit")
             self.find_culprit(generated)
 
@@ -520,12 +517,17 @@ class _Work:
         numbers: dict[str, float],
         scale: Any,
     ) -> None:
-        small = off is not None and abs(expected - got) <= ROUNDING * scale
-        if small and self.may_round:
-            # Perhaps a constant that the generated source has rounded.
-            off = abs(expected - got) / scale
-            self.small[name] = max(self.small.get(name, 0.0), float(off))
+        if off is not None and abs(expected - got) <= ROUNDING * scale:
+            # Perhaps a constant that one of the two has rounded: decided later.
+            relative = float(abs(expected - got) / scale)
+            if relative >= self.small.get(name, (0.0,))[0]:
+                self.small[name] = (relative, expected, got, numbers)
             return
+        self.refute(name, expected, got, off, numbers)
+
+    def refute(
+        self, name: str, expected: Any, got: Any, off: Any, numbers: dict[str, float]
+    ) -> None:
         if name == "the value":
             self.result.failure = (
                 f"the generated source returns {float(got):.12g} where the function "
@@ -605,29 +607,33 @@ class _Work:
             known = constants_of(code)
         return rounds_constants(self.programs.generated.source, known)
 
-    def rounding(self) -> bool:
-        """Return whether all that differs is as small as the rounding of a constant."""
-        return (
-            bool(self.small)
-            and not any(r.verdict == "refuted" for r in self.rows.values())
-            and self.programs.exact
-        )
+    def settle_rounding(self, points: int, step: Callable[[str], None]) -> None:
+        """Find a reading of constants in which nothing differs by their rounding.
 
-    def again(self, points: int, step: Callable[[str], None]) -> None:
-        """Compare again with functions of constants rounded as the program does it."""
-        small = dict(self.small)
-        kinks, findings = list(self.result.kinks), list(self.result.findings)
-        self.programs.exact = False
-        self.forget()
-        self.all_points(points, step)
-        self.result.kinks, self.result.findings = kinks, findings
-        if self.small:
-            self.result.rounding = max(self.small.values())
-        else:
-            self.result.findings.append(
-                "functions of constants are compared as float64 rounds them: the exact "
-                f"ones differ by {max(small.values()):.1g}"
-            )
+        First with literals as exact numbers, then with functions of constants rounded as
+        the program rounds them.  What still differs a little is wrong, unless the
+        generated source shows a rounded constant.
+        """
+        result = self.result
+        for exact, literals in ((True, True), (False, False)):
+            if not self.small or self.refuted_rows():
+                break
+            kinks, findings = list(result.kinks), list(result.findings)
+            self.programs.exact, self.programs.literals = exact, literals
+            self.forget()
+            self.all_points(points, step)
+            result.kinks, result.findings = kinks, findings
+        if not self.small:
+            return
+        if self.may_round:
+            result.rounding = max(s[0] for s in self.small.values())
+            return
+        for name, (relative, expected, got, numbers) in self.small.items():
+            self.refute(name, expected, got, relative, numbers)
+        self.small = {}
+
+    def refuted_rows(self) -> bool:
+        return any(r.verdict == "refuted" for r in self.rows.values())
 
     def forget(self) -> None:
         self.regions, self.rows, self.checked, self.small = [], {}, {}, {}
@@ -649,12 +655,9 @@ class _Work:
             witnesses, remark = directional(
                 self.programs, self.values, 2, self.clock.share(limit, 0.5)
             )
-            self.result.witnesses = [
-                _allow(w, 10 * ROUNDING) if self.result.rounding else w
-                for w in witnesses
-            ]
-            if not self.programs.exact:
-                self.result.witnesses = [_allow(w, 10 * ROUNDING) for w in witnesses]
+            if self.result.rounding or not self.programs.exact:
+                witnesses = [_allow(w, 10 * ROUNDING) for w in witnesses]
+            self.result.witnesses = witnesses
             if remark and self.shrunk.sizes:
                 self.result.findings.append(remark)
         except TimedOut:
@@ -741,10 +744,10 @@ class _Work:
             proofs = self.proofs_of(name)
             if name in self.small:
                 row.verdict = "agrees"
-                row.difference = self.small[name]
+                row.difference = self.small[name][0]
                 row.how = (
                     f"{count or self.tried} points; constants differ by rounding only "
-                    f"({self.small[name]:.0e})"
+                    f"({self.small[name][0]:.0e})"
                 )
             elif proofs and all(proofs) and len(self.regions) <= REGIONS:
                 row.verdict = "proved"

@@ -103,10 +103,6 @@ class Concolic(Element):
     def __repr__(self) -> str:
         return f"<{self.op} {self.home.reals.context.nstr(self.value, 8)}>"
 
-    def __float__(self) -> float:
-        # A constant is a number, whatever asks; an expression of inputs is not.
-        return float(self.value) if self.constant else super().__float__()
-
     __hash__ = Element.__hash__
 
 

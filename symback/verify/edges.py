@@ -109,7 +109,8 @@ def moved(x: Any, move: Any, t: float) -> Any:
     if isinstance(x, list):
         return [moved(a, b, t) for a, b in zip(x, move, strict=True)]
     made = x + t * move
-    return made.item() if isinstance(x, float) and not isinstance(x, np.generic) else made
+    plain = isinstance(x, float) and not isinstance(x, np.generic)
+    return float(made) if plain else made
 
 
 class _Program:
@@ -238,7 +239,8 @@ class _Local(_Program):
         self.parts = self._gradient()
         # What stands in a loop or a branch is a part of a cotangent, or its last item.
         nodes = self.graph.block.nodes
-        self.final = {out for node in nodes for out in node.outs}
+        self.final = {p.value for p in self.graph.params}
+        self.final.update(out for node in nodes for out in node.outs)
         self.passed: set[Value] = set()
         self.cotangents: dict[Value, Any] = {}
         self.parameters = {p.value: p.name for p in source.primal.params}
@@ -495,7 +497,7 @@ def _shaped(x_bar: Any, x: Any) -> Any:
 
 def _symmetric(x: Any) -> bool:
     """Return whether x is a symmetric matrix, and not just a number."""
-    shape = () if isinstance(x, list) else np.shape(x)
+    shape: tuple[int, ...] = () if isinstance(x, list) else np.shape(x)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         return False
     return bool(np.allclose(x, np.transpose(x), 1e-9, 0.0))

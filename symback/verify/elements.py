@@ -78,6 +78,7 @@ class Element:
     __slots__ = ()
     home: Home
     value: Any
+    constant: bool
 
     # What NumPy's scalars offer, so that `x.shape` or `x.sum()` work on them.
     shape: tuple[()] = ()
@@ -298,6 +299,9 @@ class Element:
         return whole
 
     def __float__(self) -> float:
+        if self.constant:
+            # A constant is a number, whatever asks; what depends on inputs is not.
+            return float(self.value)
         raise SymbolicValueError(
             "a symbolic value was forced to float64 (a float buffer, `float`, `math` or "
             "`astype` that could not be replaced)"
@@ -371,18 +375,24 @@ class PreciseHome(Home):
             x = x.item()
         if isinstance(x, Size):
             x = int(x)
-        return Precise(self, self.reals.number(x))
+        return Precise(self, self.reals.number(x), True)
+
+    def input(self, x: Any) -> Precise:
+        """Return a number that the program may not take for a constant."""
+        return Precise(self, self.reals.number(x), False)
 
     def constant(self, name: str) -> Precise:
         c = self.reals.context
-        return Precise(self, +{"pi": c.pi, "e": c.e, "euler_gamma": c.euler}[name])
+        value = +{"pi": c.pi, "e": c.e, "euler_gamma": c.euler}[name]
+        return Precise(self, value, True)
 
     def call(self, name: str, *args: Any) -> Precise:
         self._tick()
         values = [
             a.value if isinstance(a, Element) else self.reals.number(a) for a in args
         ]
-        return Precise(self, self.reals.call(name, *values))
+        constant = all(getattr(a, "constant", True) for a in args)
+        return Precise(self, self.reals.call(name, *values), constant)
 
     def compare(self, a: Element, relation: str, b: Element) -> bool:
         if a.value == b.value and a is not b:
@@ -392,15 +402,16 @@ class PreciseHome(Home):
     def operate(self, op: str, a: Element, b: Element) -> Precise:
         self._tick()
         x, y = a.value, b.value
+        constant = a.constant and b.constant
         if op == "add":
-            return Precise(self, x + y)
+            return Precise(self, x + y, constant)
         if op == "mul":
-            return Precise(self, x * y)
+            return Precise(self, x * y, constant)
         if op == "sub":
-            return Precise(self, x - y)
+            return Precise(self, x - y, constant)
         if op == "div":
-            return Precise(self, self.reals.divide(x, y))
-        return Precise(self, self.reals.power(x, y))
+            return Precise(self, self.reals.divide(x, y), constant)
+        return Precise(self, self.reals.power(x, y), constant)
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -409,18 +420,19 @@ class PreciseHome(Home):
 
 
 class Precise(Element):
-    """A number with many digits and no history.
+    """A number with many digits and no history but whether it is a constant.
 
     >>> x = PreciseHome(30).lift(2.0)
     >>> (x / 3).value
     mpf('0.666666666666666666666666666666634')
     """
 
-    __slots__ = ("home", "value")
+    __slots__ = ("constant", "home", "value")
 
-    def __init__(self, home: PreciseHome, value: Any) -> None:
+    def __init__(self, home: PreciseHome, value: Any, constant: bool) -> None:
         self.home = home
         self.value = value
+        self.constant = constant
 
     def __repr__(self) -> str:
         return self.home.reals.context.nstr(self.value, 12)

@@ -172,7 +172,8 @@ def _by_ratio(
 
 def _transposed(rows: list[CheckRow], gradient: Any) -> bool:
     """Say whether the gradient of a square matrix is right when transposed."""
-    if gradient.ndim != 2 or len(rows) != gradient.size:
+    square = gradient.ndim == 2 and gradient.shape[0] == gradient.shape[1]
+    if not square or len(rows) != gradient.size:
         return False
     return all(
         r.index is not None

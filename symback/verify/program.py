@@ -21,7 +21,7 @@ from .deadline import TimedOut
 from .elements import Element, Home, PreciseHome, SymbolicValueError
 from .functions import is_complex
 from .rebind import Rebinder
-from .standin import as_array, has_elements, using
+from .standin import SymArray, as_array, has_elements, using
 from .structure import entries, index_name, rebuild
 
 __all__ = ["CannotRunError", "Programs", "Traced"]
@@ -94,6 +94,7 @@ class Programs:
         self.wrt = wrt
         self.single = single
         self.exact = exact
+        self.literals = False
         self.loaded: Loaded | None = None
         self.replaced: dict[int, Any] = {}
         code = getattr(inspect.unwrap(fn), "__code__", None)
@@ -136,8 +137,9 @@ class Programs:
 
     def on_elements(self, home: Home, values: Mapping[str, Any], side: str) -> Any:
         """Run one program with elements as arguments; returns what it returns."""
-        rebind = Rebinder(self.replaced)
+        rebind = Rebinder(self.replaced, self.literals)
         target = self.fn if side == "function" else self.generated.function
+        home.exact = self.exact
         with using(home), np.errstate(all="ignore"):
             try:
                 function = rebind(target)
@@ -221,7 +223,6 @@ class Programs:
                     inputs.append(nodes[name])
             return nodes[name]
 
-        tape.exact = self.exact
         tape.watch.files = {self.user_file: "function"}
         if self.loaded is not None:
             tape.watch.files[self.loaded.file] = "gradient"
@@ -299,12 +300,16 @@ def is_integral(x: Any) -> bool:
 
 def _precise(home: PreciseHome, wrt: tuple[str, ...]) -> Callable[[str, str, Any], Any]:
     def convert(p: str, name: str, x: Any) -> Any:
-        if isinstance(x, Element) or (isinstance(x, np.ndarray) and x.dtype == object):
-            return as_array(x.copy(), home) if isinstance(x, np.ndarray) else x
+        if isinstance(x, SymArray):
+            return x.copy()
+        if isinstance(x, Element):
+            return x
         if is_symbolic(x) or (p in wrt and is_integral(x)):
+            from .slopes import inputs_of
+
             if isinstance(x, np.ndarray):
-                return as_array(x.astype(np.float64), home).copy()
-            return home.lift(float(x))
+                return inputs_of(x, home)
+            return home.input(float(x))
         return x.copy() if isinstance(x, np.ndarray) else x
 
     return convert

@@ -81,6 +81,21 @@ class _Globals(dict[str, Any]):
         return value
 
 
+def _code(code: types.CodeType, literals: bool) -> types.CodeType:
+    """Return a copy of a function's code, its floats as elements where asked for."""
+    if not literals:
+        return code.replace()
+    return code.replace(co_consts=tuple(map(_literal, code.co_consts)))
+
+
+def _literal(x: Any) -> Any:
+    if type(x) is float:
+        return home().lift(x)
+    if type(x) is tuple:
+        return tuple(map(_literal, x))
+    return _code(x, True) if isinstance(x, types.CodeType) else x
+
+
 def _silent(*args: Any, **kwargs: Any) -> None:
     """Stand in for `print`: the program runs many times, and says it once by itself."""
 
@@ -97,10 +112,15 @@ class Rebinder:
     """Maps objects that a program reaches to what they are on elements.
 
     replaced : arrays (by identity) that stand in for the user's own, shrunk for example.
+    literals : make the floats in the code elements too, so that arithmetic of constants
+        is exact; else Python rounds it as it does when the program runs.
     """
 
-    def __init__(self, replaced: Mapping[int, Any] | None = None) -> None:
+    def __init__(
+        self, replaced: Mapping[int, Any] | None = None, literals: bool = False
+    ) -> None:
         self.replaced = dict(replaced or {})
+        self.literals = literals
         self._memo: dict[int, Any] = {}
         self._kept: list[Any] = []  # an id is only good while its object lives
 
@@ -203,7 +223,7 @@ class Rebinder:
         cells = tuple(types.CellType() for _ in value.__closure__ or ())
         # A code object of its own: Python specialises code for the globals it has seen.
         made = types.FunctionType(
-            value.__code__.replace(),
+            _code(value.__code__, self.literals),
             _Globals(value.__globals__, self),
             value.__name__,
             None,

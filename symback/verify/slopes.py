@@ -43,12 +43,18 @@ def precise_values(
         if not (is_symbolic(x) or (p in wrt and is_integral(x))):
             return x
         if isinstance(x, np.ndarray):
-            return as_array(x.astype(np.float64), home)
-        return home.lift(float(x))
+            return inputs_of(x, home)
+        return home.input(float(x))
 
     return {
         p: rebuild(v, p, lambda n, x, p=p: convert(p, x)) for p, v in values.items()
     }
+
+
+def inputs_of(x: Any, home: PreciseHome) -> Any:
+    """Return an array of numbers as elements that are inputs."""
+    made = np.frompyfunc(lambda v: home.input(float(v)), 1, 1)(x)
+    return as_array(np.asarray(made, dtype=object), home)
 
 
 def moved(
@@ -114,7 +120,7 @@ def _value_at(
 ) -> Any:
     def change(name: str) -> Any:
         found = step.get(name)
-        return None if found is None else Precise(home, found)
+        return None if found is None else Precise(home, found, False)
 
     return programs.value(home, moved(base, change, programs.wrt))
 
