@@ -131,7 +131,10 @@ def read_rule(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     lines = linecache.getlines(code.co_filename)
     first = code.co_firstlineno - 1
-    last = first + 1
+    last = first
+    while lines[last].startswith("@"):
+        last += 1
+    last += 1
     while last < len(lines) and (not lines[last].strip() or lines[last][0] in " )"):
         last += 1
     tree = ast.parse("".join(lines[first:last]))
