@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 STATIC: set[Callable[..., Any]] = set()
-"""The functions that `static` marked."""
+"""Functions of constants: lowering may call them instead of inlining them."""
 
 Array = Any
 """Anything that NumPy computes with: Python scalars, NumPy scalars and arrays."""
@@ -76,12 +76,6 @@ def is_constant(*values: Any) -> bool:
 def is_complex(value: Array) -> bool:
     """Return whether a value is complex; lowering answers from what it knows."""
     return np.iscomplexobj(value)
-
-
-def static(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of constants: lowering calls it instead of inlining it."""
-    STATIC.add(function)
-    return function
 
 
 def is_sequence(value: Any) -> bool:
@@ -317,7 +311,6 @@ def positions(x: Array) -> Array:
     return np.reshape(np.arange(np.size(x)), np.shape(x))
 
 
-@static
 def inverse_axes(axes: Any) -> Any:
     """Return the permutation that undoes ``np.transpose(x, axes)``.
 
@@ -326,6 +319,9 @@ def inverse_axes(axes: Any) -> Any:
     """
     places = [k % len(axes) for k in axes]
     return tuple([places.index(k) for k in range(len(axes))])
+
+
+STATIC.add(inverse_axes)
 
 
 def reverse_cumsum(x: Array, axis: Any) -> Array:

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .helpers import is_complex, positions, static, swap
+from .helpers import STATIC, is_complex, positions, swap
 from .linalg import matmul_a, matmul_b
 from .registry import pullback
 
 Array = Any
 
 
-@static
 def einsum_plan(subscripts: str, k: int) -> tuple[str, bool, tuple[int, ...], int, int]:
     """Plan the einsum whose result is the cotangent of operand `k`.
 
@@ -94,7 +93,6 @@ def einsum_of(out_bar: Array, subscripts: Any, operands: Any) -> Any:
     ]
 
 
-@static
 def contracted(axes: Any) -> int:
     """Return how many axes ``np.tensordot`` sums over."""
     if isinstance(axes, int):
@@ -251,6 +249,8 @@ def linalg_cross_b(out_bar: Array, x1: Array, x2: Array, axis: Any) -> Array:
     """Return out_bar × x1."""
     return runtime.unbroadcast(np.cross(out_bar, x1, axis=axis), x2)
 
+
+STATIC.update({einsum_plan, contracted})
 
 pullback("np.vecdot(x1, x2, axis=-1)", vecdot_a, vecdot_b)
 pullback("np.linalg.vecdot(x1, x2, axis=-1)", vecdot_a, vecdot_b)
