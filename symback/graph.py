@@ -31,7 +31,8 @@ Names of operations
 Control flow
 ------------
 ``if``     args ``(condition,)``; blocks ``(then, else)`` without parameters; the outputs
-           are the results of the block that ran.
+           are the results of the block that ran.  kwargs ``catch`` (names of exception classes):
+           the first block runs, and the second one if it raises one of them.
 ``for``    args ``((start, stop, step), elements, inits)``: runs its body for each index of the
            range.  `elements` are run-time lists walked in lock-step with it.
            Body parameters: ``(index, *one per list, *carried)``.  Body results:

@@ -162,7 +162,7 @@ class _Planner:
 
     def _is_expression(self, node: Node) -> bool:
         """Return whether an ``if`` node can be printed as ``a if c else b``."""
-        if len(node.outs) != 1:
+        if len(node.outs) != 1 or "catch" in node.kwargs:
             return False
         width = 10
         for block in node.blocks:

@@ -119,6 +119,12 @@ class Lines:
         then = self.lines(statement.then, depth + 1)
         orelse = self.lines(statement.orelse, depth + 1)
         test = statement.test
+        if statement.catch is not None:
+            yield Line(depth, "try:", statement.span)
+            yield from then or [Line(depth + 1, "pass")]
+            yield Line(depth, f"except {print_expression(statement.catch)}:")
+            yield from orelse or [Line(depth + 1, "pass")]
+            return
         if not then and not orelse:
             if any(isinstance(n, ast.Call) for n in ast.walk(test)) and word == "if":
                 yield Line(depth, print_expression(test), statement.span)
@@ -133,7 +139,8 @@ class Lines:
         if not orelse:
             return
         inner = [s for s in statement.orelse if self.lines([s], 0)]
-        if len(inner) == 1 and isinstance(inner[0], If) and then is not orelse:
+        chains = len(inner) == 1 and isinstance(inner[0], If) and inner[0].catch is None
+        if chains and isinstance(inner[0], If) and then is not orelse:
             chained = list(self._if(inner[0], depth, "elif"))
             if chained and statement.orelse is not statement.then:
                 yield from chained

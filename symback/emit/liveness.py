@@ -77,8 +77,10 @@ class Interference:
             case Do(made):
                 return live | self._used(made)
             case If(test, then, orelse):
-                live = self._block(then, live) | self._block(orelse, live)
-                return live | self._used(test)
+                other = self._block(orelse, live)
+                # What an exception leads to must find its values as they were.
+                after = live | other if statement.catch is not None else live
+                return self._block(then, after) | other | self._used(test)
             case For(_, iter, body):
                 each = statement.numbers
                 together = mask_of(each)

@@ -198,8 +198,16 @@ class Builder:
             return
         _, index, value = node.args
         index = self.expressions.index(changed, index)
+        store: ast.Name | ast.Subscript
         store = self.expressions.subscript(name(), index, ast.Store())
         made: ast.stmt
+        if (
+            node.op == "index_add"
+            and index is Ellipsis
+            and self.kinds.is_array(changed)
+        ):
+            # All entries of an array: `x += v` where `x[...] += v` would say the same.
+            store = self.names.variable(target, store=True)
         if node.op == "setitem":
             made = ast.Assign([store], arg(value))
         elif self.kinds.is_list(changed) and not self.kinds.is_scalar(value):
@@ -247,7 +255,17 @@ class Builder:
             [*self._block(block), Move(self._pairs(outs, block.results))]
             for block in node.blocks
         )
-        body.append(If(test, then, orelse, self._span(node)))
+        catch = None
+        if "catch" in node.kwargs:
+            names = [self._exception(name) for name in node.kwargs["catch"]]
+            catch = names[0] if len(names) == 1 else ast.Tuple(names, ast.Load())
+        body.append(If(test, then, orelse, self._span(node), catch))
+
+    def _exception(self, name: str) -> ast.expr:
+        """Return the name of an exception class."""
+        if name.startswith("builtins."):
+            return self.names.builtin(name.removeprefix("builtins."))
+        return self.expressions.dotted(name)
 
     def _carry(self, node: Node, body: list[Statement]) -> list[int]:
         """Give each carried value one variable, and set those before the loop."""

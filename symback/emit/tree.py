@@ -87,10 +87,13 @@ class Do:
 
 @dataclass
 class If:
+    """A branch; with `catch`, ``try: then`` and ``except catch: orelse``."""
+
     test: ast.expr
     then: list[Statement]
     orelse: list[Statement]
     span: Span | None = None
+    catch: ast.expr | None = None
 
 
 @dataclass

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from . import intrinsics as _intrinsics  # registers Python's own functions
 from .abstract import NeedStatic, Retry
-from .core import Unassigned
+from .core import Raises, Unassigned
 from .names import Path
 from .parameters import Lowerer, Tree
 
-__all__ = ["Lowerer", "NeedStatic", "Path", "Retry", "Tree", "Unassigned"]
+__all__ = ["Lowerer", "NeedStatic", "Path", "Raises", "Retry", "Tree", "Unassigned"]
 
 assert _intrinsics is not None

@@ -38,7 +38,7 @@ from .abstract import (
     View,
 )
 
-__all__ = ["Core", "Frame", "Template", "Unassigned"]
+__all__ = ["Core", "Frame", "Raises", "Template", "Unassigned"]
 
 DATA_INTEGERS = frozenset(
     {
@@ -112,6 +112,15 @@ class Template:
 
 def _width(shape: Any) -> int:
     return sum(map(_width, shape)) if isinstance(shape, tuple) else 1
+
+
+class Raises(Exception):
+    """What is being lowered raises `kind` whenever it runs; `problem` says so."""
+
+    def __init__(self, kind: type, problem: Exception) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.problem = problem
 
 
 class Unassigned(Exception):

@@ -26,7 +26,7 @@ from .abstract import (
     Tup,
     View,
 )
-from .core import Core, Template, _number
+from .core import Core, Raises, Template, _number
 
 __all__ = ["Expressions"]
 
@@ -315,7 +315,8 @@ class Expressions(Core):
             # What fails in the user's function fails in the same way when it runs.
             if all(isinstance(v, int | float | complex) for v in values):
                 return _MISSING
-            raise self.refuse(f"this fails whenever it runs: {problem}") from problem
+            always = self.refuse(f"this fails whenever it runs: {problem}")
+            raise Raises(type(problem), always) from problem
         if isinstance(result, float | complex) and not isinstance(result, bool):
             short = len(repr(result)) <= 6 and all(
                 len(repr(v)) <= 6 for v in values
@@ -541,10 +542,17 @@ class Expressions(Core):
     # Branches
 
     def choose(
-        self, test: Any, then: Callable[[], Any], other: Callable[[], Any]
+        self,
+        test: Any,
+        then: Callable[[], Any],
+        other: Callable[[], Any],
+        catch: Any = None,
     ) -> Any:
-        """Run one of two parts by a truth value, and return the abstract result."""
-        if isinstance(test, Known):
+        """Run one of two parts by a truth value, and return the abstract result.
+
+        With `catch`, names of exceptions, the second part runs where the first raises.
+        """
+        if catch is None and isinstance(test, Known):
             return then() if test.value else other()
         before = dict(self.state)
         span = self.span()
@@ -558,9 +566,11 @@ class Expressions(Core):
                 sides.append((nodes, state))
         finally:
             self.conditional -= 1
-        return self.merge(test, before, sides, span)
+        return self.merge(test, before, sides, span, catch)
 
-    def merge(self, test: Any, before: Any, sides: Any, span: Any) -> Any:
+    def merge(
+        self, test: Any, before: Any, sides: Any, span: Any, catch: Any = None
+    ) -> Any:
         """Make an ``if`` node of two lowered sides and join their states."""
         (nodes1, state1), (nodes2, state2) = sides
         self.left, self.right = state1, state2
@@ -605,7 +615,8 @@ class Expressions(Core):
             outs.append(Value(name, self.join_types(a, b)))
         self.state = kept
         if outs or any(nodes1) or any(nodes2):
-            self.append(Node("if", (test,), {}, tuple(outs), tuple(blocks), span))
+            kwargs = {} if catch is None else {"catch": catch}
+            self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
         values = iter(outs)
         for key, template in templates.items():
             self.state[key] = self.instantiate(template, values)
@@ -677,7 +688,7 @@ class Expressions(Core):
                 self.state["h", item.cell] = {**held, key: made}
                 return made
             if key not in held:
-                raise self.refuse(f"the dict has no key {key!r}")
+                raise Raises(KeyError, self.refuse(f"the dict has no key {key!r}"))
             return held[key]
         if isinstance(item, Known):
             if isinstance(item.value, np.ndarray | np.generic):
@@ -708,9 +719,10 @@ class Expressions(Core):
             if not isinstance(index.value, int) or not (
                 -len(held) <= index.value < len(held)
             ):
-                raise self.refuse(
+                outside = self.refuse(
                     f"index {index.value!r} is outside a sequence of {len(held)} items"
                 )
+                raise Raises(IndexError, outside)
             return held[index.value]
         position = self.operand(index)
         found, param = self.origin(position)

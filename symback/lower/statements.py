@@ -7,7 +7,9 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..graph import UNDEFINED, Value
+import numpy as np
+
+from ..graph import UNDEFINED, Node, Value
 from ..rules.registry import OPERATORS
 from .abstract import (
     Array,
@@ -23,7 +25,7 @@ from .abstract import (
     View,
 )
 from .calls import NEUTRAL, Calls
-from .core import Frame
+from .core import Frame, Raises
 
 __all__ = ["Statements"]
 
@@ -195,7 +197,14 @@ class Statements(Calls):
             )
         self.bind_name(node.name, self.function_value(node, node.name))
 
+    def opened(self, call: Any) -> Any:
+        """Enter a context that matters to what is printed inside it."""
+        context = self.operand(self.value(call))
+        self.append(Node("method", (context, "__enter__", (), {}), {}, (), (), self.span()))
+        return context
+
     def do_With(self, node: ast.With) -> None:
+        opened: list[Any] = []
         for item in node.items:
             call = item.context_expr
             name = ""
@@ -211,12 +220,82 @@ class Statements(Calls):
                     "do this outside the function and pass the result as an argument.",
                     item.context_expr,
                 )
+            if name == "printoptions":
+                opened.append(self.opened(call))
             if name == "errstate" and isinstance(call, ast.Call):
                 for keyword in call.keywords:
                     how = self.value(keyword.value)
                     if keyword.arg and isinstance(how, Known):
                         self.errstate[keyword.arg] = how.value
         self.run(node.body)
+        for context in reversed(opened):
+            args = (context, "__exit__", (None, None, None), {})
+            self.append(Node("method", args, {}, (), (), self.span()))
+
+    def do_Try(self, node: ast.Try) -> None:
+        if len(node.handlers) > 1:
+            raise self.refuse("`try` with several `except` clauses is not supported")
+        if not node.handlers:
+            self.run(node.body)
+            self.run(node.finalbody)
+            return
+        handler = node.handlers[0]
+        names, classes = self.caught(handler)
+        before, count = dict(self.state), len(self.nodes)
+        mark = len(self.stack)
+
+        def body() -> None:
+            self.run(node.body)
+            changed = [
+                k for k in before if k[0] == "h" and self.state.get(k) is not before[k]
+            ]
+            if changed:
+                raise self.refuse(
+                    "an array or list is changed inside `try`",
+                    "work on a copy made inside, and assign it at the end.",
+                )
+
+        def other() -> None:
+            if handler.name:
+                self.poison_name(handler.name, f"`{handler.name}` cannot be used here")
+            self.run(handler.body)
+
+        try:
+            with self.at(node):
+                fine = self.choose(
+                    True, lambda: (body(), Known(True))[1],
+                    lambda: (other(), Known(False))[1], names,
+                )
+        except Raises as known:
+            if not issubclass(known.kind, classes):
+                raise
+            # It raises whenever it runs: the handler is what happens.
+            del self.nodes[count:], self.stack[mark:]
+            self.state = before
+            other()
+            fine = Known(False)
+        if node.orelse:
+            self.choose(self.truth(fine), lambda: self.run(node.orelse), lambda: None)
+        self.run(node.finalbody)
+
+    def caught(self, handler: ast.ExceptHandler) -> tuple[Any, tuple[type, ...]]:
+        """Return the exceptions of an ``except`` clause: their names and classes."""
+        kinds: list[Any] = [Known(Exception)]
+        if handler.type is not None:
+            found = self.value(handler.type)
+            kinds = list(found.items) if isinstance(found, Tup) else [found]
+        names = []
+        for kind in kinds:
+            thing = kind.value if isinstance(kind, Known) else None
+            if not isinstance(thing, type):
+                raise self.refuse("which exceptions are caught must be known")
+            if thing.__module__ == "builtins":
+                names.append(f"builtins.{thing.__name__}")
+            elif thing is np.linalg.LinAlgError:
+                names.append("np.linalg.LinAlgError")
+            else:
+                raise self.refuse("only Python's and NumPy's exceptions can be caught")
+        return tuple(names), tuple(k.value for k in kinds)
 
     # Assignment
 
@@ -679,14 +758,11 @@ def _exits(body: Sequence[ast.stmt]) -> bool:
 
 
 def _dtype(name: str) -> Any:
-    import numpy as np
-
     return np.dtype(name).type
 
 
 def _refusal(node: ast.stmt) -> str:
     words = {
-        "Try": "`try` is outside the language that can be differentiated",
         "TryStar": "`try` is outside the language that can be differentiated",
         "AsyncFor": "async code is outside the language that can be differentiated",
         "AsyncWith": "async code is outside the language that can be differentiated",
@@ -700,7 +776,6 @@ def _refusal(node: ast.stmt) -> str:
 
 def _cure(node: ast.stmt) -> str | None:
     cures = {
-        "Try": "test the condition with `if` instead of catching the exception.",
         "ClassDef": "define the class at the top of the file.",
     }
     return cures.get(type(node).__name__)

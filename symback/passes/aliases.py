@@ -36,6 +36,11 @@ VIEWS = frozenset(
 )
 """NumPy functions whose result may be a view of their arguments, or hold such views."""
 
+READ_ONLY = frozenset(
+    "np.broadcast_arrays np.broadcast_to np.diag np.diagonal np.linalg.diagonal".split()
+)
+"""NumPy functions whose result cannot be written to."""
+
 FRESH_BUILTINS = frozenset(
     "builtins." + name
     for name in (
@@ -75,7 +80,8 @@ def is_view(node: Node) -> bool:
 class Aliases:
     """The sites of all values of a graph.
 
-    `external` are the sites that are a caller's memory.
+    `external` are the sites that must not be written to: a caller's memory, and views
+    that NumPy makes read-only.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -88,6 +94,9 @@ class Aliases:
         for site in self.external:
             self._sites[site] = {site}
             self._held[site] = {site}
+        for node in graph.block.walk():
+            if node.op in READ_ONLY:
+                self.external.update(node.outs)
         self._changed = True
         while self._changed:
             self._changed = False

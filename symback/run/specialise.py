@@ -20,7 +20,7 @@ from ..emit import emit
 from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
 from ..graph import EFFECTS, Graph, Value
 from ..infer import quiet
-from ..lower import Lowerer, NeedStatic, Path, Retry, Unassigned
+from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, Unassigned
 from ..passes import drop, tidy
 from ..transform import Joint, reverse
 from .load import load
@@ -173,7 +173,7 @@ def generate(
             unroll = unroll or retry.what == "unroll"
             # When the loops cannot be written out either, this is what is wrong.
             problem = retry.cause if retry.what == "unroll" else problem
-        except Unassigned as need:
+        except (Unassigned, Raises) as need:
             raise need.problem from None
         except UnsupportedSyntaxError as refusal:
             if problem is not None:
@@ -307,7 +307,7 @@ def _in_result(graph: Graph, value: Value) -> bool:
 
 def _all_scalar(graph: Graph) -> bool:
     """Say whether the whole graph computes with single numbers."""
-    if any(n.op in EFFECTS for n in graph.block.walk()):
+    if any(n.op in EFFECTS or "catch" in n.kwargs for n in graph.block.walk()):
         return False
     values = [p.value for p in graph.params]
     values += [o for n in graph.block.walk() for o in n.outs]

@@ -155,10 +155,10 @@ class Control(Cotangents):
             Block((), tuple(nodes), tuple(flat))
             for nodes, flat in zip(blocks, results, strict=True)
         ]
-        forward_node, made = self.hand_out(node, kept, made)
+        forward_node, made, test = self.hand_out(node, kept, made)
         if outs:
             self.low.append(
-                Node("if", node.args, {}, tuple(outs), tuple(made), node.span)
+                Node("if", (test,), {}, tuple(outs), tuple(made), node.span)
             )
         return forward_node
 
@@ -177,8 +177,12 @@ class Control(Cotangents):
 
     def hand_out(
         self, node: Node, kept: list[Block], made: list[Block]
-    ) -> tuple[Node, list[Block]]:
-        """Make the values that a branch's backward needs outputs of the branch."""
+    ) -> tuple[Node, list[Block], Arg]:
+        """Make the values that a branch's backward needs outputs of the branch.
+
+        Returns the branch, its backward's blocks, and which of them is to run.
+        """
+        test: Arg = node.args[0]
         results = [list(b.results) for b in kept]
         outs = list(node.outs)
         changed: dict[Value, Value] = {}
@@ -192,6 +196,12 @@ class Control(Cotangents):
                 outs.append(out)
                 for j, side in enumerate(results):
                     side.append(value if j == k else UNDEFINED)
+        if "catch" in node.kwargs:
+            # Which block ran is known only when it has run.
+            test = Value("fine", self.low.type_of(True))
+            outs.append(test)
+            for side, fine in zip(results, (True, False), strict=True):
+                side.append(fine)
         blocks = tuple(
             Block(b.params, b.nodes, tuple(r))
             for b, r in zip(kept, results, strict=True)
@@ -201,7 +211,7 @@ class Control(Cotangents):
             self.low.defs[out] = forward
         if changed:
             made = [substitute(b, changed) for b in made]
-        return forward, made
+        return forward, made, test
 
     # Loops
 

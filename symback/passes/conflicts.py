@@ -1,0 +1,345 @@
+"""What mutation in place would spoil, and the copies that prevent it.
+
+A mutation is safe when its memory is no caller's, can be written to, and holds nothing
+that is needed afterwards: later in its block, in the next iteration of a loop around
+it, in a list that a loop collects, or in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..graph import Arg, Block, Graph, Node, Value, leaves
+from .aliases import CONTAINERS, INPLACE, Aliases, Site, is_view
+
+__all__ = ["Cuts", "Search"]
+
+
+@dataclass
+class Cuts:
+    """Where copies go: after values are made, or before they are handed on.
+
+    `edges` are arguments of nodes and results of blocks, by owner and position.
+    """
+
+    values: set[Value] = field(default_factory=set)
+    edges: set[tuple[Node | Block, int]] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.values or self.edges)
+
+
+@dataclass
+class _Place:
+    """A node; `loop` is the innermost body around it, None for none."""
+
+    node: Node
+    loop: Block | None
+
+
+class Search:
+    """Finds the first mutation that is not safe, and the copies that make it so.
+
+    `tried` are the outputs of mutations that targeted copies did not make safe: for
+    these the whole argument is copied, and then it is among the `owned` values.
+    """
+
+    def __init__(
+        self, graph: Graph, owned: set[Value], tried: set[Value] | None = None
+    ) -> None:
+        self.graph = graph
+        self.tried = set() if tried is None else tried
+        self.owned = owned
+        self.aliases = Aliases(graph)
+        self.made: dict[Value, _Place] = {}
+        self.given: dict[Value, tuple[Node, Block]] = {}
+        self.around: dict[Block, Node] = {}
+        self.home: dict[Node, Block] = {}
+        self.alive: dict[Node, set[Value]] = {}
+        self.mutations: list[_Place] = []
+        self.loops: dict[Value, tuple[Block, ...]] = {}
+        self._place(graph.block, ())
+        self._live(graph.block, set())
+
+    def cuts(self, hasty: bool = False) -> Cuts:
+        """Return where to copy next; nowhere when every mutation is safe.
+
+        Parts of something larger come first, since what was made from them is fresh
+        once they are.  A copy of something whole may make later mutations of it safe:
+        they are looked at again in the next round, unless that is too slow (`hasty`).
+        """
+        parts, wholes = Cuts(), Cuts()
+        touched: set[Site] = set()
+        trying: set[Value] = set()
+        for place in self.mutations:
+            node = place.node
+            if node.args[0] in self.owned:
+                continue
+            found = self._conflicts(place)
+            parts.values |= found.values
+            sites = self.aliases.sites(node.args[0])
+            if not found.edges or (touched & sites and not hasty):
+                continue
+            touched |= sites
+            trying.add(node.outs[0])
+            if node.outs[0] in self.tried:
+                wholes.edges.add((node, 0))
+            else:
+                wholes.edges |= found.edges
+        if parts.values:
+            return parts
+        self.tried |= trying
+        return wholes
+
+    def _place(self, block: Block, loops: tuple[Block, ...]) -> None:
+        for node in block.nodes:
+            place = _Place(node, loops[-1] if loops else None)
+            self.home[node] = block
+            for out in node.outs:
+                self.made[out] = place
+                self.loops[out] = loops
+            for nested in node.blocks:
+                self.around[nested] = node
+                for param in nested.params:
+                    self.given[param] = (node, nested)
+                    self.loops[param] = loops
+                inner = (nested,) if node.op in ("for", "while") else ()
+                self._place(nested, loops + inner)
+            if node.op in INPLACE:
+                self.mutations.append(place)
+
+    def _live(self, block: Block, live: set[Value]) -> set[Value]:
+        """Note what is alive after each mutation; return what is before the block."""
+        live = live.union(_values(block.results))
+        for node in reversed(block.nodes):
+            live.difference_update(node.outs)
+            if node.op in INPLACE:
+                self.alive[node] = set(live)
+            if node.op == "if":
+                entries = [self._live(b, live) for b in node.blocks]
+                live = entries[0] | entries[1]
+            elif node.blocks:
+                # What a loop reads from outside is needed in every iteration, and so
+                # is a list that it walks.
+                inside = live | {v for b in node.blocks for v in b.free()}
+                inside |= set(_values(node.args[1])) if node.op == "for" else set()
+                for nested in node.blocks:
+                    self._live(nested, inside)
+                live = inside
+            live.update(node.inputs)
+        return live
+
+    # Conflicts
+
+    def _conflicts(self, place: _Place) -> Cuts:
+        """Return the copies that a mutation needs."""
+        node = place.node
+        changed = node.args[0]
+        sites = self.aliases.sites(changed)
+        cuts = Cuts()
+        if not isinstance(changed, Value):
+            return cuts
+        if not sites:
+            # Where it comes from is unknown: rather a copy too many.
+            return Cuts(edges={(node, 0)})
+        needed = self.alive[node]
+        origins = self._origins(changed, place.loop)
+        if origins is not None:
+            # The memory was made in this very iteration: older values lie elsewhere.
+            needed = {v for v in needed if self._is_inside(v, place.loop)}
+        if sites & self.aliases.external:
+            self._cut_external(changed, (node, 0), cuts, set())
+            return cuts
+        conflicts = [v for v in needed if self.aliases.reads(v) & sites]
+        if origins is None:
+            conflicts += self._collected(place, sites, cuts)
+        parts = {v for v in conflicts if v is not changed and self._is_part(v)}
+        if parts:
+            # What was made from views may be fresh once they are, views of views too.
+            views = {v for v in parts if is_view(self.made[v].node)} or parts
+            return Cuts(
+                {v for v in views if views.isdisjoint(self.made[v].node.inputs)}
+            )
+        for value in conflicts:
+            self._cut_value(value, place, cuts)
+        return cuts
+
+    def _origins(self, value: Arg, loop: Block | None) -> set[Value] | None:
+        """Return the values that made an argument's memory in this iteration.
+
+        None: it may be older than the iteration of the innermost loop, or a caller's.
+        """
+        found: set[Value] = set()
+        seen: set[Value] = set()
+        rest = [value]
+        while rest:
+            v = rest.pop()
+            if not isinstance(v, Value):
+                continue
+            if v in seen:
+                continue
+            seen.add(v)
+            if v in self.given:
+                node, block = self.given[v]
+                if not self._is_inside(v, loop):
+                    return None
+                if node.op == "for" and v in block.params[: 1 + len(node.args[1])]:
+                    return None
+                rest += self._carried(node, block.params.index(v), block)
+                continue
+            if v not in self.made or not self._is_inside(v, loop):
+                return None
+            place = self.made[v]
+            rest_or_none = self._sources(v, place.node)
+            if rest_or_none is None:
+                found.add(v)
+            else:
+                rest += rest_or_none
+                if place.node.op == "getitem" and not _is_array(place.node.args[0]):
+                    return None
+                if place.node.op in ("list_pop", "call", "method", "attr"):
+                    return None
+        return found
+
+    def _sources(self, value: Value, node: Node) -> list[Arg] | None:
+        """Return the arguments whose memory a value may be; None: its own."""
+        if node.op in INPLACE or node.op == "stop_gradient":
+            return [node.args[0]]
+        if node.op == "if":
+            k = node.outs.index(value)
+            return [b.results[k] for b in node.blocks]
+        if node.op in ("for", "while"):
+            k = node.outs.index(value)
+            if k >= len(node.args[-1]):
+                return None
+            body = node.blocks[-1]
+            lead = len(body.params) - len(node.args[-1])
+            return self._carried(node, lead + k, body)
+        if self.aliases.sites(value) <= {value}:
+            return None
+        return [leaf for leaf in leaves((node.args, dict(node.kwargs)))]
+
+    def _carried(self, node: Node, position: int, block: Block) -> list[Arg]:
+        """Return what a carried parameter begins with and what it becomes."""
+        inits, body = node.args[-1], node.blocks[-1]
+        k = position - (len(block.params) - len(inits))
+        flags = 1 if node.kwargs.get("breaks") else 0
+        return [inits[k], body.results[flags + k]]
+
+    def _is_inside(self, value: Value, loop: Block | None) -> bool:
+        """Return whether a value is defined by an iteration of a loop, however deep."""
+        return loop is None or loop in self.loops.get(value, ())
+
+    # Copies
+
+    def _cut_external(
+        self,
+        value: Arg,
+        edge: tuple[Node | Block, int],
+        cuts: Cuts,
+        seen: set[Value],
+    ) -> None:
+        """Copy wherever a caller's memory would enter what is written to."""
+        if not isinstance(value, Value) or value in seen:
+            return
+        if not self.aliases.sites(value) & self.aliases.external:
+            return
+        if value not in self.made and value not in self.given:
+            cuts.edges.add(edge)
+            return
+        seen.add(value)
+        if value in self.given:
+            node, block = self.given[value]
+            lead = len(block.params) - len(node.args[-1])
+            position = block.params.index(value) - lead
+            if position < 0:
+                cuts.values.add(value)
+            else:
+                self._cut_carried(node, position, cuts, seen)
+            return
+        node = self.made[value].node
+        if node.op in INPLACE and value is node.outs[0]:
+            self._cut_external(node.args[0], (node, 0), cuts, seen)
+        elif node.op == "if":
+            k = node.outs.index(value)
+            for block in node.blocks:
+                self._cut_external(block.results[k], (block, k), cuts, seen)
+        elif node.op in ("for", "while"):
+            self._cut_carried(node, node.outs.index(value), cuts, seen)
+        else:
+            cuts.values.add(value)
+
+    def _cut_carried(self, node: Node, k: int, cuts: Cuts, seen: set[Value]) -> None:
+        inits, body = node.args[-1], node.blocks[-1]
+        flags = 1 if node.kwargs.get("breaks") else 0
+        self._cut_external(inits[k], (node, k), cuts, seen)
+        self._cut_external(body.results[flags + k], (body, flags + k), cuts, seen)
+
+    def _cut_value(self, value: Value, place: _Place, cuts: Cuts) -> None:
+        """Copy so that a value which is needed later is not what is written to."""
+        cuts.edges.add(self._entry(value, place) or (place.node, 0))
+
+    def _is_part(self, value: Value) -> bool:
+        """Return whether a value may be a part of something else, a row say."""
+        if value not in self.made or self.aliases.sites(value) <= {value}:
+            return False
+        node = self.made[value].node
+        plumbing = node.blocks or node.op in INPLACE or node.op == "stop_gradient"
+        return not plumbing and node.op not in CONTAINERS
+
+    def _entry(self, value: Value, place: _Place) -> tuple[Node, int] | None:
+        """Return the loop around a mutation that begins with a value, if any."""
+        loop = place.loop
+        while loop is not None:
+            node = self.around[loop]
+            for k, init in enumerate(node.args[-1]):
+                if init is value and self._flows(node, k, place):
+                    return (node, k)
+            loop = self._loop_of(self.home[node])
+        return None
+
+    def _flows(self, node: Node, k: int, place: _Place) -> bool:
+        """Return whether a loop's carried value may be what is written to."""
+        lead = len(node.blocks[-1].params) - len(node.args[-1])
+        param = node.blocks[-1].params[lead + k]
+        changed = self.aliases.sites(place.node.args[0])
+        return bool(self.aliases.sites(param) & changed)
+
+    def _loop_of(self, block: Block) -> Block | None:
+        """Return the innermost loop's body that a block is or is in."""
+        while block in self.around:
+            node = self.around[block]
+            if node.op in ("for", "while"):
+                return block
+            block = self.home[node]
+        return None
+
+    def _collected(
+        self, place: _Place, sites: set[Site], cuts: Cuts
+    ) -> Iterator[Value]:
+        """Copy what loops collect if a later iteration would write to it.
+
+        Parts of something larger are yielded instead.
+        """
+        loop = place.loop
+        while loop is not None:
+            node = self.around[loop]
+            body = node.blocks[-1]
+            flags = 1 if node.kwargs.get("breaks") else 0
+            for k in range(len(node.args[-1]), len(node.outs)):
+                item = body.results[flags + k]
+                if self.aliases.reads(item) & sites:
+                    if isinstance(item, Value) and self._is_part(item):
+                        yield item
+                    else:
+                        cuts.edges.add((body, flags + k))
+            loop = self._loop_of(self.home[node])
+
+
+def _values(arg: Arg) -> Iterator[Value]:
+    return (leaf for leaf in leaves(arg) if isinstance(leaf, Value))
+
+
+def _is_array(value: Arg) -> bool:
+    return isinstance(value, Value) and value.type is not None and value.type.is_array
