@@ -410,6 +410,8 @@ class Expressions(Core):
         name = OPERATORS[type(op).__name__]
         if isinstance(left, Tup | ListRef) and isinstance(right, Tup | ListRef):
             return self.compare_sequences(name, left, right)
+        if isinstance(left, Shape) or isinstance(right, Shape):
+            return self.emit(name, self.operand(left), self.operand(right))
         for one, other in ((left, right), (right, left)):
             known = isinstance(one, Known) and one.value is None
             known = known or (isinstance(one, Known) and isinstance(one.value, str))

@@ -353,6 +353,10 @@ def _sorted(low: Any, args: Args, kwargs: Kwargs) -> Any:
             return low.new_list([Known(v) for v in values])
     if kwargs.get("key") is not None:
         return _sorted_by(low, low.known_items(args[0]), kwargs["key"], backwards)
+    if items is None and isinstance(args[0], Array | View) and (
+        low.mode == "generic" and low.operand(args[0]) in low.parameters
+    ):
+        raise low.ask_arguments(low.operand(args[0]).name, "is sorted")
     source = low.operand(args[0] if items is None else low.new_list(list(items)))
     array = source if items is None and not _is_list(source) else low.emit("np.array", source)
     found = low.emit("np.sort", array)
@@ -639,6 +643,9 @@ def _getattr(low: Any, args: Args, kwargs: Kwargs) -> Any:
         found = _hasattr(low, args[:2], {})
         if not found.value:
             return args[2]
+    if not isinstance(args[1], Known):
+        value = low.operand(args[1])
+        raise low.ask_arguments(value.name or "it", "names an attribute")
     return low.attribute(args[0], args[1].value)
 
 

@@ -301,10 +301,20 @@ class Loops(Statements):
             types = [self.type_of(b) for b in bounds]
             known = wish
             if all(t is not None and t.samples for t in types):
-                places = []
-                for which, k in enumerate(wish.samples):
-                    walk = range(*(int(t.samples[which]) for t in types if t is not None))
-                    places.append(walk[min(k, len(walk) - 1)] if walk else max(walk.stop - 1, 0))
+                walks = [
+                    range(*(int(t.samples[which]) for t in types if t is not None))
+                    for which in (0, 1)
+                ]
+                places = [
+                    walk[min(k, len(walk) - 1)] if walk else max(walk.stop - 1, 0)
+                    for walk, k in zip(walks, wish.samples, strict=True)
+                ]
+                if places[0] == places[1]:
+                    others = [(0, p) for p in walks[0]] + [(1, p) for p in walks[1]]
+                    for which, place in others:
+                        if place != places[which]:
+                            places[which] = place
+                            break
                 # Two equal samples would claim that it is always one.
                 if places[0] == places[1] == 1:
                     places = []

@@ -117,8 +117,11 @@ class Search:
             if node.op in INPLACE:
                 self.alive[node] = set(live)
             if node.op == "if":
-                entries = [self._live(b, live) for b in node.blocks]
-                live = entries[0] | entries[1]
+                then, orelse = node.blocks
+                other = self._live(orelse, live)
+                # What an exception leads to needs its values as they were.
+                after = live | other if "catch" in node.kwargs else live
+                live = self._live(then, after) | other
             elif node.blocks:
                 # What a loop reads from outside is needed in every iteration, and so
                 # is a list that it walks.

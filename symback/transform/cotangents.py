@@ -183,7 +183,7 @@ class Cotangents:
         """Return the zero cotangent of a value."""
         known = primal.type
         if known is not None and known.kind == "list":
-            return self.low.emit("list_zeros", primal)
+            return self.list_zeros(primal)
         if known is not None and known.is_scalar:
             return 0.0
         if primal in self.low.looped:
@@ -193,6 +193,21 @@ class Cotangents:
             # Of a number this is a number, of an array the array.
             return self.low.emit("getitem", zeros, ())
         return zeros
+
+    def list_zeros(self, primal: Value) -> Value:
+        """Return a list of zeros shaped as a list's items."""
+        known = primal.type
+        samples = known.samples if known is not None else ()
+        if samples and all(len(s) > 0 for s in samples):
+            if all(isinstance(s[-1], int | float | np.generic) for s in samples):
+                length = self.low.emit("builtins.len", primal)
+                made: Value = self.low.emit("mul", [0.0], length)
+                return made
+            found: Value = self.low.emit("list_zeros", primal)
+            return found
+        zeros = self.low.emit("runtime.zeros_of", primal)
+        object.__setattr__(zeros, "type", Type("list"))
+        return zeros  # type: ignore[no-any-return]  # emit gives values
 
     def add(self, primal: Value, old: Cotangent | None, new: Cotangent) -> Cotangent:
         """Accumulate a contribution."""

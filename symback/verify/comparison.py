@@ -15,8 +15,10 @@ import linecache
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -220,14 +222,17 @@ class _Work:
         values = same_point(self.values)
         before = same_point(self.values)
         programs = self.programs
-        args, kwargs = self.call_with(values)
-        captured = dict(programs.generated.captured)
-        function = programs.generated.function
         self.float_gradient: dict[str, float] = {}
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
+            with (
+                np.errstate(all="ignore"),
+                warnings.catch_warnings(),
+                redirect_stdout(StringIO()),
+            ):
                 warnings.simplefilter("ignore")
-                _, found = function(*args, **kwargs, **captured)
+                _, found = programs.call_generated(
+                    programs.generated.function, values, programs.generated.captured
+                )
         except KeyboardInterrupt:
             raise
         except Exception as error:
@@ -356,6 +361,8 @@ class _Work:
                 self.result.failure = f"the generated source fails: {error.reason}"
             return False
         finite = traced.tape.reals.finite
+        if traced.tape.undefined and not own:
+            return False
         if not finite(traced.loss.value):
             if own:
                 self.result.findings.append(
@@ -389,7 +396,7 @@ class _Work:
         """Return whether the user's own function accepts a point, as plain NumPy."""
         args, kwargs = self.call_with(same_point(values))
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
                 self.programs.fn(*args, **kwargs)
         except Exception:
             return False
@@ -791,7 +798,7 @@ class _Work:
     def function_is_finite(self) -> bool:
         args, kwargs = self.call_with(same_point(self.values))
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
                 return bool(np.all(np.isfinite(self.programs.fn(*args, **kwargs))))
         except Exception:
             return False

@@ -187,6 +187,7 @@ class Tape(Home):
         self.inputs: dict[str, Concolic] = {}
         self.watch = Watch()
         self.recorder: Any = None
+        self.undefined = False  # whether a NaN has decided a comparison
         self._table: dict[Any, Concolic] = {}
         self._conditions: dict[Any, Condition] = {}
 
@@ -383,6 +384,7 @@ class Tape(Home):
         if a is b or (a.constant and b.constant):
             return answer
         if not (self.reals.finite(x) and self.reals.finite(y)):
+            self.undefined |= self.reals.is_nan(x) or self.reals.is_nan(y)
             return answer
         key = (a.index, relation, b.index)
         if key not in self._conditions:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import linecache
 import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,11 +212,15 @@ class _Search:
                 self.wrong |= 1 << k
 
     def run(self, put: dict[int, list[Any]]) -> dict[str, float]:
-        args, kwargs = self.work.call_with(same_point(self.values))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = self.probed.run(args, {**kwargs, **self.captured}, put)
         programs = self.work.programs
+        with warnings.catch_warnings(), redirect_stdout(StringIO()):
+            warnings.simplefilter("ignore")
+            found = self.probed.run(
+                lambda function: programs.call_generated(
+                    function, same_point(self.values), self.captured
+                ),
+                put,
+            )
         parts = (found,) if programs.single else found
         return {
             n: float(x)

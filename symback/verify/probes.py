@@ -187,11 +187,13 @@ class Probed:
 
     def run(
         self,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
+        call: Callable[[Callable[..., Any]], Any],
         put: Mapping[int, Sequence[Any]] | None = None,
     ) -> Any:
-        """Run with some readings replaced; returns the gradient."""
+        """Run with some readings replaced; returns the gradient.
+
+        call : calls a function with the arguments of the generated one.
+        """
         self.readings, self._counts, self._put = [], {}, put or {}
         with np.errstate(all="ignore"):
-            return self.function(*args, **kwargs)[1]
+            return call(self.function)[1]

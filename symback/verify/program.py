@@ -147,7 +147,7 @@ class Programs:
                     captured = {
                         k: rebind(v) for k, v in self.generated.captured.items()
                     }
-                    return self._call_generated(function, values, rebind, captured)
+                    return self.call_generated(function, values, captured, rebind)
                 return self._call(function, values, rebind)
             except (TimedOut, KeyboardInterrupt, CannotRunError):
                 raise
@@ -156,20 +156,24 @@ class Programs:
             except Exception as error:
                 raise self._cannot(side, error) from error
 
-    def _call_generated(
+    def call_generated(
         self,
         function: Callable[..., Any],
         values: Mapping[str, Any],
-        rebind: Rebinder,
         captured: Mapping[str, Any],
+        rebind: Rebinder | None = None,
     ) -> Any:
-        ordered = [_with_classes(values[p], rebind) for p in self.parameters]
-        names = list(inspect.signature(function).parameters.values())
+        """Call a generated function: parameters in order, each as one argument."""
+        keyword_only = {
+            n
+            for n, p in inspect.signature(function).parameters.items()
+            if p.kind is p.KEYWORD_ONLY
+        }
         args: list[Any] = []
         kwargs: dict[str, Any] = dict(captured)
-        for p, value in zip(self.parameters, ordered, strict=True):
-            match = next((n for n in names if n.name == p), None)
-            if match is not None and match.kind is match.KEYWORD_ONLY:
+        for p in self.parameters:
+            value = values[p] if rebind is None else _with_classes(values[p], rebind)
+            if p in keyword_only:
                 kwargs[p] = value
             else:
                 args.append(value)

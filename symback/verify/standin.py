@@ -466,6 +466,8 @@ def _reduce(
     if where is not True:
         options["where"] = plain(where)
     if ufunc in (np.add, np.multiply):
+        if "where" in options:
+            options.setdefault("initial", 0 if ufunc is np.add else 1)
         result = ufunc.reduce(array, axis=axis, **options)
         return result if isinstance(result, np.ndarray) else element(result)
     if where is not True:
