@@ -393,3 +393,137 @@ def test_what_a_call_keeps() -> None:
     kept_value, new_value = load(text, "f", "<f>")(lambda x: x, 2)
     assert kept_value.tolist() == [1, 1]
     assert new_value.tolist() == [3, 1]
+
+
+def test_read_only_view_is_copied() -> None:
+    """NumPy lets nobody write to what `broadcast_to` returns."""
+    n = Value("n", INT)
+    x, y = Value("x", ROW), Value("x", ROW)
+    made = graph(
+        [n],
+        [node("np.broadcast_to", 1.0, (n,), out=x), node("setitem", x, 0, 2.0, out=y)],
+        y,
+    )
+    assert copies(buffers(made)) == {"0": 1}
+    agrees(made, 3)
+
+
+# Sums that grow
+
+
+def growing(begin: Node, uses_old: bool = False) -> Graph:
+    """Return a loop that adds rows to what another node begins."""
+    X, n = Value("X", ROWS), Value("n", INT)
+    i, total = Value("i", INT), Value("total", ROW)
+    row, new, kept = Value("row", ROW), Value("total", ROW), Value(None, ROW)
+    body = Block(
+        (i, total),
+        (
+            node("getitem", X, i, out=row),
+            node("add", total, row, out=new),
+            node("mul", total, new, out=kept),
+        ),
+        (new, kept if uses_old else new),
+    )
+    out, saved = Value("total", ROW), Value(None, LIST)
+    walk = Node("for", ((0, n, 1), (), (begin.out,)), {}, (out, saved), (body,))
+    last = Value(None, ROW)
+    return graph(
+        [X, n], [begin, walk, node("getitem", saved, -1, out=last)], (out, last)
+    )
+
+
+def test_array_of_the_loop_grows_in_place() -> None:
+    X, n = Value("X", ROWS), Value("n", INT)
+    i, total = Value("i", INT), Value("total", ROW)
+    row, new = Value(None, ROW), Value(None, ROW)
+    body = Block(
+        (i, total),
+        (node("getitem", X, i, out=row), node("add", total, row, out=new)),
+        (new,),
+    )
+    zero, out = Value("total", ROW), Value("total", ROW)
+    made = graph(
+        [X, n],
+        [
+            node("np.zeros", 3, out=zero),
+            Node("for", ((0, n, 1), (), (zero,)), {}, (out,), (body,)),
+        ],
+        out,
+    )
+    text = agrees(made, np.arange(6.0).reshape(2, 3), 2)
+    assert "total += X[i]" in text
+
+
+@pytest.mark.parametrize("uses_old", [False, True])
+def test_array_that_others_hold_does_not(uses_old: bool) -> None:
+    made = growing(node("np.zeros", 3, out=Value("total", ROW)), uses_old)
+    text = agrees(made, np.arange(6.0).reshape(2, 3), 2)
+    assert "total += " not in text
+
+
+def test_array_of_the_callers_does_not() -> None:
+    X, n = Value("X", ROW), Value("n", INT)
+    i, total, new = Value("i", INT), Value("X", ROW), Value("X", ROW)
+    body = Block((i, total), (node("add", total, 1.0, out=new),), (new,))
+    out = Value("X", ROW)
+    made = graph([X, n], [Node("for", ((0, n, 1), (), (X,)), {}, (out,), (body,))], out)
+    text = agrees(made, np.arange(3.0), 2)
+    assert "X = X + 1.0" in text
+    assert "copy" not in text
+
+
+@pytest.mark.parametrize("kind", [FLOAT, None, Type("array", "float64", ("?",))])
+def test_array_of_unknown_shape_does_not(kind: Type | None) -> None:
+    n = Value("n", INT)
+    i, total, new = Value("i", INT), Value("total", kind), Value("total", kind)
+    body = Block((i, total), (node("add", total, 1.0, out=new),), (new,))
+    zero, out = Value("total", kind), Value("total", kind)
+    made = graph(
+        [n],
+        [
+            node("np.float64", 0.0, out=zero),
+            Node("for", ((0, n, 1), (), (zero,)), {}, (out,), (body,)),
+        ],
+        out,
+    )
+    assert not any(inner.op == "index_add" for inner in buffers(made).block.walk())
+    agrees(made, 3)
+
+
+def test_handler_finds_its_values_as_they_were() -> None:
+    """A mutation in a ``try`` must not show where an exception leads."""
+    n = Value("n", INT)
+    x, new, bad, total = (
+        Value("x", ROW),
+        Value("x", ROW),
+        Value(None, ROW),
+        Value(None, FLOAT),
+    )
+    then = Block(
+        (),
+        (
+            node("setitem", x, 0, 9.0, out=new),
+            node("getitem", new, 7, out=bad),
+            node("np.sum", bad, out=total),
+        ),
+        (total,),
+    )
+    old = Value(None, FLOAT)
+    orelse = Block((), (node("np.sum", x, out=old),), (old,))
+    out = Value("y", FLOAT)
+    made = graph(
+        [n],
+        [
+            node("np.zeros", n, out=x),
+            Node(
+                "if",
+                (True,),
+                {"catch": ("builtins.IndexError",)},
+                (out,),
+                (then, orelse),
+            ),
+        ],
+        out,
+    )
+    assert copies(buffers(made)) == {"0": 1}
