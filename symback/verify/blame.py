@@ -20,7 +20,7 @@ from .result import Culprit
 if TYPE_CHECKING:
     from .inputs import Inputs
 
-__all__ = ["OFF", "Program", "rank"]
+__all__ = ["OFF", "Program", "plausibility"]
 
 Array = np.ndarray[Any, Any]
 
@@ -123,7 +123,7 @@ def place_of(node: Node, value: Value) -> str:
 
 
 def emitted_line(text: str, cotangent: Any) -> tuple[int, str]:
-    """Return the line of generated source that makes a cotangent: its number and text."""
+    """Return the number and text of the generated line that makes a cotangent."""
     name = getattr(cotangent, "name", None)
     found = (0, "")
     if name:
@@ -134,7 +134,7 @@ def emitted_line(text: str, cotangent: Any) -> tuple[int, str]:
     return found
 
 
-def rank(ratio: float, named: Mapping[str, float]) -> int:
+def plausibility(ratio: float, named: Mapping[str, float]) -> int:
     """Say how readily a factor is explained as a mistake; 0 is best."""
     if not math.isfinite(ratio):
         return 8

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .steps import Slope
+from .structure import index_name
 
 __all__ = ["CheckRow", "GradientCheck", "agree", "relative"]
 

@@ -1,8 +1,8 @@
 """The cotangents of a generated graph against what each value's readers send back.
 
 ``x_bar`` must be the sum, over the operations that read x, of the slope of
-``⟨out_bar, operation⟩`` by x, where ``out_bar`` is the generated one.  A wrong derivative
-breaks this at one value only; upstream of it all is consistent again.
+``⟨out_bar, operation⟩`` by x, where ``out_bar`` is the generated one.  A wrong
+derivative breaks this at one value only; upstream of it all is consistent again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph import Graph, Node, Value
-from .blame import OFF, Program, rank
+from .blame import OFF, Program, plausibility
 from .interpret import read, run_graph, run_node
 from .meaning import factors, same
 from .moves import (
@@ -53,7 +53,7 @@ class _Contribution:
 
 
 class Local(Program):
-    """Compares each generated cotangent with what the value's readers must send back."""
+    """Compares each generated cotangent with what readers must send back."""
 
     def __init__(self, source: Any, inputs: Inputs) -> None:
         super().__init__(source, inputs)
@@ -74,7 +74,7 @@ class Local(Program):
                 self.cotangents[value] = found
 
     def _cotangent(self, value: Value) -> Any:
-        """Return what the graph computes for the cotangent of a value, None if nothing."""
+        """Return the cotangent that the graph computes for a value, or None."""
         x = self.env[value]
         if value is self.loss:
             return 1.0
@@ -147,7 +147,7 @@ class Local(Program):
         return next(iter(suspects.values()), None)
 
     def test(self, value: Value) -> Culprit | None:
-        """Return the culprit among the readers of a value, None if they are consistent."""
+        """Return the culprit among the readers of a value, None if all are right."""
         x, x_bar = self.env[value], self.cotangents[value]
         moves = list(directions(x))
         if symmetric(x) and symmetric(x_bar):
@@ -249,7 +249,7 @@ class Local(Program):
             size = float(np.linalg.norm(off))
             fits = rest <= 1e-4 * size
             named = factors(self.operands(one.node, value))
-            rank = rank(1.0 + factor, named) if fits else 9
+            rank = plausibility(1.0 + factor, named) if fits else 9
             ranked.append((rank, rest if not fits else 0.0, order))
         best = sent[min(ranked)[2]]
         values = best.values

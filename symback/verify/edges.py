@@ -1,8 +1,8 @@
 """Which operation's derivative is wrong, found by differences of single operations.
 
 Two ways, neither of which uses a rule.  Where the generated graph is at hand, its
-cotangents are compared with one another (`consistency`).  Where only a wrong gradient is at
-hand, or its graph is consistent, the edges of the user's graph are tried (`flow`).
+cotangents are compared with one another (`consistency`).  Where only a wrong gradient
+is at hand, or its graph is consistent, the user's edges are tried (`flow`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finite differences against a generated gradient.
 
 Small inputs are checked number by number, large ones along a few random directions,
-and only where one of these disagrees are the wrong numbers looked for.  A kink, where the
-slopes to the left and to the right differ, is no error as long as the gradient lies
+and only where one of these disagrees are the wrong numbers looked for.  A kink, where
+the slopes to the left and to the right differ, is no error as long as the gradient lies
 between them.
 
 >>> found = check(abs, (0.0,), {}, wrt="x", gradient=lambda x: 0.0)
@@ -16,14 +16,15 @@ import copy
 import math
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .checked import CheckRow, GradientCheck, agree, relative
 from .inputs import Inputs, Leaf
 from .steps import Slope, first_step, slope
-from .structure import index_name, leaves, rebuild
+from .structure import leaves, rebuild
 
 __all__ = ["CheckRow", "GradientCheck", "check"]
 
@@ -34,6 +35,7 @@ FEW = 64
 
 SHOWN = 12
 """Wrong numbers that are looked for, a parameter, when a direction disagrees."""
+
 
 def check(
     fn: Callable[..., Any],
@@ -53,16 +55,16 @@ def check(
     Args:
         fn: the function; its value must be one real number.
         args, kwargs: where.
-        wrt: the parameters that `gradient` is taken by: one name (it returns one gradient) or
-            a tuple of names (a tuple of them).
+        wrt: the parameters that `gradient` is taken by: one name (it returns one
+            gradient) or a tuple of names (a tuple of them).
         gradient: a function of the same parameters.
         step: the step of the central differences; None to find one for each number.
         per_coordinate: True for a row for each number, False for directions; None for
             directions if there are more than 64 numbers.
         directions: how many random directions, for each parameter.
         seed: of the directions.
-        source: gives the graphs of the function and of its gradient, as `symback.run.Source`,
-            to find the culprit in.
+        source: gives the graphs of the function and of its gradient, as
+            `symback.run.Source`, to find the culprit in.
 
     Raises:
         NotScalarError: the function returns more than one number.
@@ -209,7 +211,7 @@ class _Check:
         return rows
 
     def add_directions(self, parameter: str) -> None:
-        """Add a row for each random direction; where one is wrong, look for the numbers."""
+        """Add a row for each random direction; look for the numbers of a wrong one."""
         numbers = [
             k for k in self.gradients if self.inputs.leaves[k].parameter == parameter
         ]
@@ -264,8 +266,8 @@ class _Check:
             r for r in self.result.rows if r.direction and r.name == parameter
         ]
         if not found and all(r.kink for r in directions if not r.ok):
-            # Each number is right: several kinks meet at the point, and along a line the
-            # gradient need not lie between the slopes then.
+            # Each number is right: several kinks meet at the point, and along a line
+            # the gradient need not lie between the slopes then.
             self.result.rows = [
                 replace(r, ok=True) if r in directions else r for r in self.result.rows
             ]

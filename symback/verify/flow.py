@@ -1,7 +1,7 @@
 """The edge of the user's graph whose scaling explains a wrong gradient.
 
-Where a derivative is wrong by a factor, the gradient is wrong by a multiple of what flows
-to the loss through that one edge.  The graph of the gradient is not needed.
+Where a derivative is wrong by a factor, the gradient is wrong by a multiple of what
+flows to the loss through that one edge.  The graph of the gradient is not needed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph import Value
-from .blame import Program, rank
+from .blame import Program, plausibility
 from .interpret import run_node
 from .meaning import factors
 from .moves import SMALL, is_real, moved, size_of
@@ -63,7 +63,7 @@ class Flow(Program):
                 if float(np.linalg.norm(self.off - factor * flow)) > 1e-4 * size:
                     continue
                 named = factors(self.operands(node, value))
-                rank = rank(1.0 + factor, named)
+                rank = plausibility(1.0 + factor, named)
                 plain = node.op in ("add", "sub", "getitem", "np.sum")
                 # Of a chain without branches, the operation nearest to the loss that
                 # does more than pass its cotangent on.

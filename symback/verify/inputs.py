@@ -182,8 +182,8 @@ class Inputs:
         Where the function is analytic and takes complex numbers,
         f(x + ih) = f(x) + ihf′(x), and no digit cancels (Squire and Trapp 1998,
         doi:10.1137/S003614459631241X).  Functions that drop the imaginary part warn or
-        give a real result; those that mistreat it (``np.abs``) give a wrong slope, so the
-        caller compares.
+        give a real result; those that mistreat it (``np.abs``) give a wrong slope, so
+        the caller compares.
         """
         if any(leaf.is_complex for leaf in self.leaves):
             return None

@@ -2,9 +2,10 @@
 
 A difference quotient with a large step has a truncation error, one with a small step a
 rounding error.  Quotients at steps that shrink by 4 are extrapolated to a step of 0
-(Richardson 1911, as arranged by Ridders 1982, doi:10.1016/S0141-1195(82)80057-0), and of
-all extrapolations the one with the smallest estimated error is taken.  The same function
-values give the slopes to the left and to the right, which tell a kink from a smooth point.
+(Richardson 1911, as arranged by Ridders 1982, doi:10.1016/S0141-1195(82)80057-0), and
+of all extrapolations the one with the smallest estimated error is taken.  The same
+function values give the slopes to the left and to the right, which tell a kink from a
+smooth point.
 
 >>> import math
 >>> found = slope(math.exp, 0.0)
@@ -20,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 __all__ = ["Slope", "first_step", "slope"]
 
@@ -53,9 +55,9 @@ UNEQUAL = 1e-4
 class Slope:
     """A derivative along a line, and the one-sided ones.
 
-    value : the central difference, extrapolated (or at the given step); NaN if there is
-    none.  error : its estimated error.  left, right : the one-sided slopes, NaN on a side
-    where the function has no value, infinite where quotients grow without bound.
+    value : the central difference, extrapolated (or at the given step); NaN if there
+    is none.  error : its estimated error.  left, right : the one-sided slopes, NaN on a
+    side where the function has no value, infinite where quotients grow without bound.
     kink : whether the two differ by more than their errors.
     """
 
@@ -120,7 +122,7 @@ class _Tableau:
         last = self.quotients[-6:]
         if len(last) < 6 or self.error < 1e-3 * abs(self.value):
             return 0.0
-        pairs = zip(last, last[1:], strict=False)
+        pairs = pairwise(last)
         # The quotients of a square root at 0 double from step to step.
         if all(b * a > 0 and abs(b) > 1.4 * abs(a) for a, b in pairs):
             return math.copysign(math.inf, last[-1])
