@@ -36,7 +36,8 @@ def compare_by_numbers(work: _Work, points: int, step: Callable[[str], None]) ->
     if chosen is None:
         return
     active = set(work.programs.wrt)
-    _point(work, same_point(chosen), own=True)
+    if not _point(work, same_point(chosen), own=True):
+        work.result.findings.append(f"your point could not be compared: {work.reason}")
     for number in range(min(points, 3)):
         step(f"point {number + 1} of {points}")
         for weaker in (1.0, 0.3, 0.1, 0.01):
@@ -86,7 +87,8 @@ def _point(work: _Work, values: dict[str, Any], own: bool) -> bool:
         slopes = both_slopes(
             work.programs, values, names, work.clock.share(work.seconds / 4)
         )
-    except CannotRunError:
+    except CannotRunError as error:
+        work.reason = error.reason
         return False
     except TimedOut:
         work.clock.check()

@@ -162,13 +162,14 @@ class Rebinder:
             return value
         if type(value) in (list, tuple, dict, set):
             return self._container(value)
-        wrapped = getattr(value, "__wrapped__", None)
-        if isinstance(wrapped, types.FunctionType) and callable(value):
-            return self(wrapped)
-        if top(type(value).__module__) in LIBRARIES or isinstance(
+        kinds = (type(value).__module__, getattr(value, "__module__", None))
+        if {top(k) for k in kinds if isinstance(k, str)} & LIBRARIES or isinstance(
             value, types.BuiltinFunctionType
         ):
             return self._library(value)
+        wrapped = getattr(value, "__wrapped__", None)
+        if isinstance(wrapped, types.FunctionType) and callable(value):
+            return self(wrapped)
         return self._instance(value)
 
     def _module(self, value: types.ModuleType) -> Any:

@@ -123,6 +123,8 @@ class SymArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         value = recorded("setitem", _stored, (value,), {})
+        if _holds_complex(value) and not _holds_complex(self):
+            value = OVERRIDES[np.real](value)  # as NumPy casts into a real array
         super().__setitem__(_index(index), value)
 
     @property
@@ -157,6 +159,12 @@ class SymArray(np.ndarray[Any, Any]):
 
 def _read(x: Any, index: Any) -> Any:
     return np.ndarray.__getitem__(x, index)
+
+
+def _holds_complex(x: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return any(is_complex_element(i) for i in x.view(np.ndarray).flat)
+    return is_complex_element(x)
 
 
 def _stored(value: Any) -> Any:
