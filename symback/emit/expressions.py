@@ -123,6 +123,7 @@ class Expressions:
         if (
             op == "np.transpose"
             and len(args) == 1
+            and not node.kwargs
             and not self.kinds.is_scalar(args[0])
         ):
             return ast.Attribute(self.arg(args[0]), "T", ast.Load())
