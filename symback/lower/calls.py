@@ -576,6 +576,9 @@ class Calls(Names):
             if isinstance(known, Value) and known.type and known.type.dims[axis].isdigit():
                 return int(known.type.dims[axis])
             raise self.need_static(known, "the number of parts must be known")
+        rule = REGISTRY.get(op)
+        if rule is not None and len(rule.outs) > 1:
+            return len(rule.outs)
         return None
 
     # Stores

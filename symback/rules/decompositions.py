@@ -114,6 +114,9 @@ def svd_of(
     and what leaves the spans of U and V: (1 - U Uᵀ) U' S⁻¹ Vᵀ and likewise for V.
     """
     size = np.shape(s)[-1]
+    if u_bar is None and vh_bar is None:
+        columns = u[..., :size] * np.expand_dims(s_bar, -2)
+        return bar(columns @ vh[..., :size, :])
     v = adjoint(vh)
     row = np.expand_dims(s, -2)
     inverse = 1 / np.where(row == 0, 1.0, row)

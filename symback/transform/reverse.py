@@ -275,15 +275,24 @@ class Reverse(Control):
             p.lstrip("*"): self.abstract(a) for p, a in bound.items()
         }
         single = len(node.outs) == 1
+        many = rule.outs[0].startswith("*")
+        if many:
+            names[rule.outs[0][1:]] = Tup(tuple(map(self.abstract, node.outs)))
         for title, out in zip(rule.outs, node.outs, strict=False):
             names[title] = self.abstract(out)
         texts = dict(zip(rule.params, rule.texts, strict=True))
         if rule.tie and len(active) > 1:
             texts.update(zip(rule.params, rule.tie, strict=False))
-        if rule.kind == "pullback":
+        if rule.kind == "pullback" and many:
+            finals = [
+                self.zeros(out) if out not in outs else self.final(out, outs[out])
+                for out in node.outs
+            ]
+            names[f"{rule.outs[0][1:]}_bar"] = Tup(tuple(map(self.abstract, finals)))
+        elif rule.kind == "pullback":
             for title, out in zip(rule.outs, node.outs, strict=False):
-                cot = outs.get(out)
-                final = self.zeros(out) if cot is None else self.final(out, cot)
+                # None: the loss does not read this one of several outputs.
+                final = self.final(out, outs[out]) if out in outs else None
                 names[f"{title}_bar"] = self.abstract(final)
         for param in active:
             text = texts[param]
