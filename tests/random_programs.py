@@ -52,6 +52,11 @@ class Scope:
     scalars: list[str] = field(default_factory=list)
     arrays: dict[str, int] = field(default_factory=dict)
     lists: list[str] = field(default_factory=list)
+    #: Square matrices of `SIZE` rows, lists of arrays, dictionaries, inner functions.
+    matrices: list[str] = field(default_factory=list)
+    stacks: list[str] = field(default_factory=list)
+    dicts: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
     #: Loop counters that index the first `SIZE` entries.
     counters: list[str] = field(default_factory=list)
 
@@ -60,6 +65,10 @@ class Scope:
             list(self.scalars),
             dict(self.arrays),
             list(self.lists),
+            list(self.matrices),
+            list(self.stacks),
+            list(self.dicts),
+            list(self.steps),
             list(self.counters),
         )
 
@@ -96,8 +105,26 @@ class Writer:
             return r.choice(scope.scalars)
         u, v = self.scalar(scope, depth - 1), self.scalar(scope, depth - 1)
         array = self.array(scope, depth - 1, SIZE)
+        richer = []
+        if scope.matrices:
+            M = r.choice(scope.matrices)
+            richer += [
+                f"np.tanh(np.trace({M}))",
+                f"{M}[{self.index(scope, SIZE)}, {self.index(scope, SIZE)}]",
+                f"np.tanh(np.sum({M} * {M}))",
+            ]
+        if scope.dicts:
+            richer.append(f'{r.choice(scope.dicts)}["k"]')
+        if scope.steps:
+            richer.append(f"{r.choice(scope.steps)}({u})")
+        if scope.stacks:
+            richer.append(f"np.tanh(np.sum(np.stack({r.choice(scope.stacks)})))")
+        if richer and r.random() < 0.4:
+            return r.choice(richer)
         return r.choice(
             [
+                f"np.tanh(sum(e * {v} for e in {array} if e > {self.constant()}))",
+                f"np.tanh(max({u}, {v}) - min({v}, 0.2))",
                 f"np.tanh({u} + {v})",
                 f"np.sin({u})",
                 f"math.cos({u} * 0.9)",
@@ -140,8 +167,20 @@ class Writer:
             f"({p})[::-1]",
             f"np.maximum({p}, {self.constant()})",
         ]
+        if length == SIZE and scope.matrices and r.random() < 0.4:
+            M = r.choice(scope.matrices)
+            return r.choice(
+                [
+                    f"np.tanh({M} @ {q})",
+                    f"({M}.sum(axis={r.randrange(2)}) * 0.3)",
+                    f"{M}[{self.index(scope, SIZE)}]",
+                    f"np.diag({M})",
+                    f"{M}[:, {r.randrange(SIZE)}]",
+                ]
+            )
         if length == SIZE:
             forms += [
+                f"np.array([np.sin(e * {u}) for e in {p}])",
                 f"spread({u}, {p})",
                 f"np.array([{u}, {self.scalar(scope, 0)}, {self.scalar(scope, 0)}])",
                 f"np.tanh(np.cumsum({p}))",
@@ -164,7 +203,9 @@ class Writer:
         r = self.random
         choice = r.random()
         nested = depth < 4
-        if choice < 0.16:
+        if r.random() < 0.25:
+            self.richer(scope, depth, in_loop)
+        elif choice < 0.16:
             new = r.random() < 0.5
             name = self.name("s") if new else r.choice(scope.scalars)
             self.emit(depth, f"{name} = {self.scalar(scope)}")
@@ -210,6 +251,99 @@ class Writer:
             name = self.name("s")
             self.emit(depth, f"{name} = {self.scalar(scope)}")
             scope.scalars.append(name)
+
+    def richer(self, scope: Scope, depth: int, in_loop: bool) -> None:
+        """Write a statement on matrices, containers, swaps or inner functions."""
+        r = self.random
+        u = self.scalar(scope, 1)
+        p, q = self.array(scope, 1, SIZE), self.array(scope, 0, SIZE)
+        kind = r.randrange(11)
+        if kind == 0 or (kind < 4 and not scope.matrices):
+            name = self.name("M")
+            forms = [f"np.outer({p}, {q})", f"np.tanh(np.outer({p}, {q}) + {u})"]
+            if scope.matrices:
+                M, N = r.choice(scope.matrices), r.choice(scope.matrices)
+                forms += [f"np.tanh({M} @ {N})", f"{M}.T", f"{M}", f"{M}.copy()"]
+            self.emit(depth, f"{name} = {r.choice(forms)}")
+            scope.matrices.append(name)
+        elif kind < 3:
+            M = r.choice(scope.matrices)
+            i, j = self.index(scope, SIZE), self.index(scope, SIZE)
+            forms = [
+                f"{M}[{i}] = {p}",
+                f"{M}[:, {j}] *= np.cos({u})",
+                f"{M}[{i}, {j}] = {u}",
+                f"{M}[{M} > 0.6] = {self.constant()}",
+                f"{M} *= {q}",
+                f"{M}[[2, 0]] = {M}[[0, 2]]",
+                f"{M}[1:, :2] = np.cos({M}[:2, 1:])",
+                f"np.tanh({M}, out={M})",
+            ]
+            self.emit(depth, r.choice(forms))
+        elif kind == 3:
+            M = r.choice(scope.matrices)
+            if r.random() < 0.5 and depth < 4:
+                row = self.name("row")
+                self.emit(depth, f"for {row} in {M}:")
+                inner = scope.copy()
+                inner.arrays[row] = SIZE
+                self.statement(inner, depth + 1, True)
+                self.write(inner, depth + 1)
+            else:
+                name = self.name("w")
+                view = r.choice([f"[{r.randrange(3)}]", "[:, 1]", ".T[0]"])
+                self.emit(depth, f"{name} = {M}{view}")
+                scope.arrays[name] = SIZE
+        elif kind == 4 and len(scope.scalars) > 1:
+            s, t = r.sample(scope.scalars, 2)
+            self.emit(depth, f"{s}, {t} = {t}, {s}")
+        elif kind == 5:
+            named = [n for n, size in scope.arrays.items() if size == SIZE]
+            if len(named) > 1:
+                m, n = r.sample(named, 2)
+                self.emit(depth, f"{m}, {n} = {n}, {m}")
+            else:
+                self.write(scope, depth)
+        elif kind == 6:
+            name = self.name("d")
+            self.emit(depth, f'{name} = {{"k": {u}, "v": {p}}}')
+            scope.dicts.append(name)
+        elif kind == 7 and scope.dicts:
+            d = r.choice(scope.dicts)
+            forms = [
+                f'{d}["k"] = {u}',
+                f'{d}["k"] *= {u}',
+                f'{d}["v"] = {p}',
+                f'{d}["v"] *= {q}',
+                f'{d}["v"][{self.index(scope, SIZE)}] = {u}',
+            ]
+            self.emit(depth, r.choice(forms))
+        elif kind == 8 and depth == 1:
+            name, state = self.name("step"), r.choice(scope.scalars)
+            argument = self.name("u")
+            self.emit(depth, f"def {name}({argument}):")
+            if r.random() < 0.6 and state != "x":
+                self.emit(depth + 1, f"nonlocal {state}")
+                self.emit(depth + 1, f"{state} = np.tanh({state} + {argument})")
+                self.emit(depth + 1, f"return 0.5 * {state}")
+            else:
+                self.emit(depth + 1, f"if {argument} > {self.constant()}:")
+                self.emit(depth + 2, f"return np.sin({argument}) * {state}")
+                self.emit(depth + 1, f"return np.tanh({argument})")
+            scope.steps.append(name)
+        elif kind == 9:
+            if not scope.stacks:
+                name = self.name("hs")
+                self.emit(depth, f"{name} = [{p}]")
+                scope.stacks.append(name)
+            else:
+                self.emit(depth, f"{r.choice(scope.stacks)}.append({p})")
+        elif in_loop and depth < 4 and r.random() < 0.3:
+            self.emit(depth, f"if {self.scalar(scope, 1)} > 0.95:")
+            self.emit(depth + 1, f"return {self.scalar(scope)}")
+        else:
+            name = r.choice(scope.scalars)
+            self.emit(depth, f"{name} = {self.scalar(scope)}")
 
     def write(self, scope: Scope, depth: int) -> None:
         """Write into an array, so that its entries stay bounded."""
@@ -308,6 +442,9 @@ class Writer:
             [f"{0.3 + 0.1 * k:.1f} * {s}" for k, s in enumerate(scope.scalars)]
             + [f"np.sum({a} * {a}) * 0.2" for a in scope.arrays]
             + [f"sum({items}) * 0.1" for items in scope.lists]
+            + [f"np.tanh(np.sum({M})) * 0.4" for M in scope.matrices]
+            + [f"np.tanh(np.sum(np.stack({hs}) ** 2))" for hs in scope.stacks]
+            + [f'{d}["k"] * np.sum({d}["v"]) * 0.3' for d in scope.dicts]
         )
         body = "\n".join(self.lines)
         return f"{HEADER}def loss(x, a, b):\n{body}\n    return {result}\n"

@@ -31,8 +31,8 @@ UNDECIDED = {"sqrt_then_square_at_zero", "arctan2_origin"}
 #: The NumPy or SciPy function has no rule yet.  An id leaves this list with the rule.
 WITHOUT_A_RULE: set[str] = set()
 
-#: Loops over a parameter: a list and an array have gradients of different structure.
-NEEDS_ARGUMENTS = {"logaddexp_neg_inf"}
+#: Recurses until a parameter ends: how often depends on what it is.
+NEEDS_ARGUMENTS = {"recursion_helper"}
 
 
 def argument(spec: dict[str, Any]) -> Any:

@@ -66,12 +66,29 @@ def assert_right(seed: int, value: Any, gradient: Any) -> None:
     assert not faults, "\n".join([*faults, program(seed)])
 
 
+@functools.cache
+def refused(seed: int) -> bool:
+    """Return whether the program is refused by name, for the one known reason.
+
+    Two names may share memory on one path and not on another.
+    """
+    try:
+        symback.differentiable(load(seed), wrt="all").backward_source_for(*point(seed))
+    except symback.UnsupportedSyntaxError as refusal:
+        if "may share memory" not in str(refusal):
+            raise
+        return True
+    return False
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_specialised(seed: int):
     if reference(seed) is None:
         return
     args = point(seed)
     f = symback.differentiable(load(seed), wrt="all")
+    if refused(seed):
+        return
     value, gradient = f.value_and_grad_fn(*args)
     assert_right(seed, value, gradient)
     assert oracle.unchanged(args, point(seed))
@@ -87,11 +104,12 @@ def test_generic(seed: int):
         f.backward_source  # noqa: B018 - a property that refuses
     except symback.UnsupportedSyntaxError as refusal:
         notes = "\n".join([str(refusal), *getattr(refusal, "__notes__", ())])
-        assert "backward_source_for" in notes
+        assert "backward_source_for" in notes or refused(seed)
         return
     assert_right(seed, *run_generic(f, "all", point(seed), {}))
 
 
 def test_most_programs_say_something():
     silent = [seed for seed in SEEDS if reference(seed) is None]
-    assert len(silent) < 0.2 * len(SEEDS), silent
+    assert len(silent) < 0.05 * len(SEEDS), silent
+    assert sum(map(refused, SEEDS)) < 0.05 * len(SEEDS)
