@@ -18,7 +18,7 @@ def sum_with_start(a, b):
     return sum([a * b, a, b], a**2)
 
 
-@case([draw(2, seed=2), draw(2, seed=3)], wrt="ws", kinds="sum", generic=False)
+@case([draw(2, seed=2), draw(2, seed=3)], wrt="ws", kinds="sum")
 def sum_of_generator(ws):
     return sum(np.sum(w**2) for w in ws) + sum((w[0] for w in ws))
 
@@ -167,7 +167,7 @@ def modulo_and_floor(x):
     return r**2 + q * x + (x % 1.5) * (x // 1.5)
 
 
-@case(draw(4, seed=19), kinds="any_all", generic=False)
+@case(draw(4, seed=19), kinds="any_all")
 def any_and_all(x):
     if all(v > -10 for v in x) and any(x > 0):
         return np.sum(x**2)

@@ -102,7 +102,7 @@ def counter(x):
     return total * x
 
 
-@case(draw(4, seed=6), kinds="nonlocal", generic=False)
+@case(draw(4, seed=6), kinds="nonlocal")
 def nonlocal_state_machine(xs):
     h = 0.0
     seen = 0

@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(draw(4, seed=1), kinds="comprehension", generic=False)
+@case(draw(4, seed=1), kinds="comprehension")
 def squares(x):
     return np.sum(np.array([v**2 for v in x]) * np.arange(1.0, 5.0))
 
@@ -18,19 +18,13 @@ def polynomial_features(x):
     return phi @ np.array([0.5, -1.0, 2.0, 0.25])
 
 
-@case(
-    draw(3, 2, seed=2),
-    draw(2, seed=3),
-    wrt=("centres", "x"),
-    kinds="comprehension",
-    generic=False,
-)
+@case(draw(3, 2, seed=2), draw(2, seed=3), wrt=("centres", "x"), kinds="comprehension")
 def rbf_features(centres, x):
     phi = [np.exp(-np.sum((x - c) ** 2)) for c in centres]
     return sum(phi) ** 2 + phi[0]
 
 
-@case(draw(6, seed=4), kinds="comprehension_if", generic=False)
+@case(draw(6, seed=4), kinds="comprehension_if")
 def conditional_comprehension(x):
     kept = [v**2 for v in x if v > -0.5]
     return sum(kept) / len(kept)
@@ -42,13 +36,13 @@ def condition_on_index(x):
     return np.prod(np.array(odd))
 
 
-@case(draw(4, seed=6), kinds="comprehension_if", generic=False)
+@case(draw(4, seed=6), kinds="comprehension_if")
 def ternary_in_comprehension(x):
     y = np.array([v if v > 0 else 0.1 * v for v in x])
     return np.sum(y**2)
 
 
-@case(draw(3, seed=7), kinds="comprehension_nested", generic=False)
+@case(draw(3, seed=7), kinds="comprehension_nested")
 def outer_product_by_comprehension(x):
     K = np.array([[np.exp(-((a - b) ** 2)) for b in x] for a in x])
     return np.sum(K * np.array([[1.0, 2.0, 0.5], [0.1, 1.0, 3.0], [2.0, 1.0, 1.0]]))
@@ -60,7 +54,7 @@ def pairs(x):
     return sum(p**2 for p in products)
 
 
-@case(draw(2, 3, seed=9), kinds="comprehension_nested comprehension_if", generic=False)
+@case(draw(2, 3, seed=9), kinds="comprehension_nested comprehension_if")
 def flattened_with_condition(A):
     flat = [v**3 for row in A for v in row if v < 1.0]
     return sum(flat)
@@ -90,12 +84,12 @@ def sgd_step_loss(p, g):
     return np.sum(new["w"] * new["v"])
 
 
-@case(draw(4, seed=15), kinds="generator", generic=False)
+@case(draw(4, seed=15), kinds="generator")
 def sum_generator(x):
     return sum(v * w for v, w in zip(x, x[1:]))
 
 
-@case(positive(4, seed=16), kinds="generator", generic=False)
+@case(positive(4, seed=16), kinds="generator")
 def max_of_generator(x):
     return max(v**2 for v in x) + min(np.log(v) for v in x)
 
@@ -107,7 +101,7 @@ def tuple_of_generator(x):
     return a * b * c + t[1]
 
 
-@case(draw(3, seed=18), kinds="comprehension closure", generic=False)
+@case(draw(3, seed=18), kinds="comprehension closure")
 def scope_of_comprehension(x):
     v = 10.0
     ys = [v * 2 for v in x]

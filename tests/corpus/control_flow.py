@@ -131,7 +131,7 @@ def ordered(a, b, c):
     return a * b * c
 
 
-@case(draw(5, seed=5), kinds="chained", generic=False)
+@case(draw(5, seed=5), kinds="chained")
 def band_energy(x):
     e = 0.0
     for v in x:
@@ -142,7 +142,7 @@ def band_energy(x):
     return e
 
 
-@case(positive(4, seed=6), "relu", wrt="x", kinds="in", generic=False)
+@case(positive(4, seed=6), "relu", wrt="x", kinds="in")
 def activation_by_name(x, kind):
     if kind in ("relu", "lrelu"):
         h = np.maximum(x - 0.9, 0.0)
@@ -200,6 +200,6 @@ def halve_until_small(x):
     return x * steps
 
 
-@case(positive(5, seed=11), kinds="walrus comprehension_if", generic=False)
+@case(positive(5, seed=11), kinds="walrus comprehension_if")
 def walrus_in_comprehension(x):
     return sum(y * y for v in x if (y := np.log(v)) > -0.5)

@@ -80,7 +80,7 @@ def dict_merge(a, b):
     return full["p"] * full["q"] + other["r"]
 
 
-@case(draw(4, seed=5), kinds="append", generic=False)
+@case(draw(4, seed=5), kinds="append")
 def append_then_sum(x):
     squares = []
     for v in x:
@@ -89,11 +89,7 @@ def append_then_sum(x):
 
 
 @case(
-    draw(2, 2, seed=6),
-    draw(3, 2, seed=7),
-    wrt=("W", "xs"),
-    kinds="append stack_list",
-    generic=False,
+    draw(2, 2, seed=6), draw(3, 2, seed=7), wrt=("W", "xs"), kinds="append stack_list"
 )
 def append_states(W, xs):
     h = np.zeros(2)
@@ -115,7 +111,7 @@ def append_and_pop(x):
     return top * bottom + stack[0]
 
 
-@case(draw(3, seed=8), kinds="extend", generic=False)
+@case(draw(3, seed=8), kinds="extend")
 def extend_list(x):
     out = []
     out.extend([x[0], x[1] * 2])
@@ -131,7 +127,7 @@ def insert_and_extend(x):
     return sum((i + 1) * v for i, v in enumerate(seq))
 
 
-@case(draw(2, seed=10), 3, wrt="x", kinds="extend append", generic=False)
+@case(draw(2, seed=10), 3, wrt="x", kinds="extend append")
 def pad_list(x, n):
     values = list(x)
     values.extend([0.5] * n)

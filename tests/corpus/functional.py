@@ -44,7 +44,7 @@ def reduce_matmul(Ms):
     return np.sum(P**2)
 
 
-@case(positive(4, seed=3), kinds="reduce", generic=False)
+@case(positive(4, seed=3), kinds="reduce")
 def reduce_lambda(x):
     return functools.reduce(lambda acc, v: acc * 0.5 + v**2, x, 1.0)
 
@@ -54,29 +54,29 @@ def reduce_operator(a, b):
     return reduce(operator.mul, [a, b, a + b, 2.0])
 
 
-@case(draw(4, seed=4), kinds="map", generic=False)
+@case(draw(4, seed=4), kinds="map")
 def map_lambda(x):
     return sum(map(lambda v: v**3, x))
 
 
-@case(draw(3, seed=5), draw(3, seed=6), wrt=("x", "y"), kinds="map", generic=False)
+@case(draw(3, seed=5), draw(3, seed=6), wrt=("x", "y"), kinds="map")
 def map_two(x, y):
     products = list(map(operator.mul, x, y))
     return np.sum(np.array(products) ** 2)
 
 
-@case((0.2, 0.5, -0.4), wrt="p", kinds="map", generic=False)
+@case((0.2, 0.5, -0.4), wrt="p", kinds="map")
 def map_unpacked(p):
     a, b, c = map(np.exp, p)
     return a * b - c
 
 
-@case(draw(6, seed=7), kinds="filter", generic=False)
+@case(draw(6, seed=7), kinds="filter")
 def filter_positive(x):
     return sum(filter(lambda v: v > 0, x))
 
 
-@case(draw(5, seed=8), kinds="filter map", generic=False)
+@case(draw(5, seed=8), kinds="filter map")
 def filter_then_map(x):
     kept = filter(lambda v: abs(v) < 1.0, x)
     return sum(map(lambda v: v * v, kept))

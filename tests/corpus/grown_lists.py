@@ -24,7 +24,7 @@ def grown_by_while(x):
     return sum(t**2 for t in trail) + len(trail) * x
 
 
-@case(draw(7, seed=1), kinds="runtime_list", generic=False)
+@case(draw(7, seed=1), kinds="runtime_list")
 def grown_conditionally(x):
     picked = []
     for v in x:
@@ -33,20 +33,14 @@ def grown_conditionally(x):
     return np.mean(np.array(picked) ** 2)
 
 
-@case(draw(5, seed=2), kinds="list_runtime_index", generic=False)
+@case(draw(5, seed=2), kinds="list_runtime_index")
 def list_by_runtime_index(x):
     values = [v**2 for v in x]
     k = int(np.argmax(x))
     return values[k] * values[0]
 
 
-@case(
-    draw(6, seed=3),
-    np.array([3, 0, 3, 5]),
-    wrt="x",
-    kinds="list_runtime_index",
-    generic=False,
-)
+@case(draw(6, seed=3), np.array([3, 0, 3, 5]), wrt="x", kinds="list_runtime_index")
 def list_by_array_of_indices(x, order):
     cache = []
     for v in x:
@@ -70,7 +64,6 @@ def fibonacci_like(x, n):
     draw(2, 2, seed=5),
     wrt=("xs", "U"),
     kinds="runtime_list stack_list",
-    generic=False,
 )
 def states_then_backwards(xs, U):
     hs = []
@@ -124,7 +117,7 @@ def zip_grown_lists(x, n):
     return sum(a * b for a, b in zip(xs, ys))
 
 
-@case(draw(4, seed=9), kinds="runtime_list list", generic=False)
+@case(draw(4, seed=9), kinds="runtime_list list")
 def two_names_for_one_list(x):
     a = []
     b = a

@@ -7,13 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(
-    draw(3, seed=1),
-    draw(3, seed=2),
-    wrt=("x", "y"),
-    kinds="augassign_array",
-    generic=False,
-)
+@case(draw(3, seed=1), draw(3, seed=2), wrt=("x", "y"), kinds="augassign_array")
 def augmented_array(x, y):
     z = x * y
     z += x
@@ -53,7 +47,7 @@ def augmented_powers(x, y):
     return t
 
 
-@case(draw(4, seed=4), kinds="augassign_float", generic=False)
+@case(draw(4, seed=4), kinds="augassign_float")
 def augmented_accumulators(x):
     s = p = 1.0
     for v in x:
@@ -62,7 +56,7 @@ def augmented_accumulators(x):
     return s * p
 
 
-@case(draw(3, seed=5), kinds="augassign_array write_argument", generic=False)
+@case(draw(3, seed=5), kinds="augassign_array write_argument")
 def augmented_parameter(x):
     x *= 2.0
     x += 1.0
@@ -186,7 +180,7 @@ def put_in_matrix(x):
     return np.sum((A @ A) * np.arange(9.0).reshape(3, 3))
 
 
-@case(draw(2, 3, seed=22), kinds="put")
+@case(draw(2, 3, seed=22), kinds="put", generic=False)
 def put_along_axis(A):
     B = A**2
     i = np.argmax(A, axis=1)[:, None]
@@ -202,7 +196,7 @@ def put_mask_and_place(x):
     return np.sum(y**2)
 
 
-@case(draw(3, seed=24), kinds="swap")
+@case(draw(3, seed=24), kinds="swap", generic=False)
 def swap_elements(x):
     y = x.copy()
     y[0], y[2] = y[2], y[0]
@@ -217,7 +211,7 @@ def swap_rows(A):
     return np.sum(B * np.arange(8.0).reshape(4, 2))
 
 
-@case(positive(5, seed=26), kinds="swap nested_loops")
+@case(positive(5, seed=26), kinds="swap nested_loops", generic=False)
 def bubble_sort(x):
     a = x.copy()
     n = len(a)
@@ -268,7 +262,7 @@ def parameter_becomes_scalar(x):
     return x * 2.0
 
 
-@case(0.4, [1.0, 2.0], wrt="x", kinds="overwrite_name", generic=False)
+@case(0.4, [1.0, 2.0], wrt="x", kinds="overwrite_name")
 def parameter_becomes_other_type(x, grid):
     grid = np.asarray(grid)
     for x in [x * grid[0], x**2 * grid[1]]:

@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(draw(5, seed=1), kinds="for_array", generic=False)
+@case(draw(5, seed=1), kinds="for_array")
 def logsumexp_by_loop(x):
     m = np.max(x)
     s = 0.0
@@ -16,13 +16,7 @@ def logsumexp_by_loop(x):
     return m + np.log(s)
 
 
-@case(
-    draw(2, 3, seed=2),
-    draw(4, 3, seed=3),
-    wrt=("W", "X"),
-    kinds="for_array",
-    generic=False,
-)
+@case(draw(2, 3, seed=2), draw(4, 3, seed=3), wrt=("W", "X"), kinds="for_array")
 def rows_of_matrix(W, X):
     total = 0.0
     for x in X:
@@ -46,7 +40,6 @@ def exponential_smoothing(ys, alpha):
     draw(2, seed=8),
     wrt=("Ws", "x"),
     kinds="for_list",
-    generic=False,
 )
 def deep_chain(Ws, x):
     for W in Ws:
@@ -89,7 +82,6 @@ def mlp_layers(layers, x):
     positive(4, seed=16),
     wrt=("mu", "s"),
     kinds="zip",
-    generic=False,
 )
 def weighted_residuals(mu, y, s):
     nll = 0.0
@@ -119,7 +111,7 @@ def perceptron_hinge(X, y, w):
     return loss + 0.05 * w @ w
 
 
-@case(draw(4, seed=22), kinds="enumerate", generic=False)
+@case(draw(4, seed=22), kinds="enumerate")
 def moments(x):
     s = 0.0
     for k, v in enumerate(x):
@@ -127,7 +119,7 @@ def moments(x):
     return s
 
 
-@case(draw(3, 2, seed=23), 0.9, wrt=("R", "g"), kinds="enumerate", generic=False)
+@case(draw(3, 2, seed=23), 0.9, wrt=("R", "g"), kinds="enumerate")
 def discount_rows(R, g):
     total = 0.0
     for t, r in enumerate(R, start=1):
@@ -135,7 +127,7 @@ def discount_rows(R, g):
     return total
 
 
-@case((0.5, 1.5, -0.7), wrt="c", kinds="enumerate", generic=False)
+@case((0.5, 1.5, -0.7), wrt="c", kinds="enumerate")
 def polynomial_of_tuple(c):
     p = 0.0
     for k, a in enumerate(c):
@@ -143,7 +135,7 @@ def polynomial_of_tuple(c):
     return np.exp(-p * p)
 
 
-@case(draw(5, seed=24), kinds="reversed", generic=False)
+@case(draw(5, seed=24), kinds="reversed")
 def reversed_array(x):
     acc = 0.0
     for v in reversed(x):
@@ -151,12 +143,7 @@ def reversed_array(x):
     return acc
 
 
-@case(
-    [draw(2, 2, seed=25), draw(2, 2, seed=26)],
-    wrt="Ms",
-    kinds="reversed",
-    generic=False,
-)
+@case([draw(2, 2, seed=25), draw(2, 2, seed=26)], wrt="Ms", kinds="reversed")
 def product_from_the_right(Ms):
     P = np.eye(2)
     for M in reversed(Ms):
@@ -211,13 +198,7 @@ def local_dict_of_terms(x):
     return total
 
 
-@case(
-    draw(3, 2, seed=29),
-    draw(3, seed=30),
-    wrt="X",
-    kinds="for_array enumerate zip",
-    generic=False,
-)
+@case(draw(3, 2, seed=29), draw(3, seed=30), wrt="X", kinds="for_array enumerate zip")
 def zip_of_enumerate(X, w):
     s = 0.0
     for i, (row, wi) in enumerate(zip(X, w)):
@@ -225,7 +206,7 @@ def zip_of_enumerate(X, w):
     return s
 
 
-@case(draw(2, 4, seed=31), kinds="for_array nested_loops", generic=False)
+@case(draw(2, 4, seed=31), kinds="for_array nested_loops")
 def nested_array_loops(X):
     best = 0.0
     for row in X:

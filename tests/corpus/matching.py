@@ -7,14 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(
-    draw(4, seed=1),
-    draw(4, seed=2),
-    "huber",
-    wrt="p",
-    kinds="match string_option",
-    generic=False,
-)
+@case(draw(4, seed=1), draw(4, seed=2), "huber", wrt="p", kinds="match string_option")
 def regression_loss(p, y, kind):
     r = p - y
     match kind:
@@ -28,7 +21,7 @@ def regression_loss(p, y, kind):
             raise ValueError(f"unknown loss {kind!r}")
 
 
-@case(positive(3, seed=3), 2, wrt="x", kinds="match", generic=False)
+@case(positive(3, seed=3), 2, wrt="x", kinds="match")
 def norm_of_order(x, order):
     match order:
         case 1:
@@ -54,7 +47,7 @@ def step_by_phase(x):
     return total
 
 
-@case(positive(3, seed=5), None, wrt="x", kinds="match is_none", generic=False)
+@case(positive(3, seed=5), None, wrt="x", kinds="match is_none")
 def match_none(x, weights):
     match weights:
         case None:
@@ -64,7 +57,7 @@ def match_none(x, weights):
     return np.sum(w * np.log(x))
 
 
-@case(positive(3, seed=6), 2, wrt="x", kinds="match", generic=False)
+@case(positive(3, seed=6), 2, wrt="x", kinds="match")
 def match_with_guard(x, k):
     match k:
         case 2 if x[0] > 10.0:

@@ -43,16 +43,14 @@ def norm_of_any_tree(params):
     return np.sqrt(tree_norm(params))
 
 
-@case(draw(3, seed=5), None, wrt="x", kinds="is_none", generic=False)
+@case(draw(3, seed=5), None, wrt="x", kinds="is_none")
 def optional_mask(x, mask=None):
     if mask is None:
         return np.mean(x**2)
     return np.sum(mask * x**2) / np.sum(mask)
 
 
-@case(
-    draw(3, seed=6), np.array([1.0, 0.0, 1.0]), wrt="x", kinds="is_none", generic=False
-)
+@case(draw(3, seed=6), np.array([1.0, 0.0, 1.0]), wrt="x", kinds="is_none")
 def optional_mask_given(x, mask=None):
     w = mask if mask is not None else np.ones_like(x)
     return np.sum(w * x**2) / np.sum(w)
@@ -68,7 +66,7 @@ def best_so_far(x):
     return best
 
 
-@case(draw(4, seed=7), draw(4, seed=8), wrt="p", kinds="string_option", generic=False)
+@case(draw(4, seed=7), draw(4, seed=8), wrt="p", kinds="string_option")
 def reduction_option(p, y, reduction="mean"):
     e = (p - y) ** 2
     if reduction == "mean":
@@ -94,26 +92,26 @@ def numpy_function_by_name(x, name):
     return getattr(np, name)(x**2)
 
 
-@case(draw(3, 2, seed=11), True, wrt="X", kinds="bool_option", generic=False)
+@case(draw(3, 2, seed=11), True, wrt="X", kinds="bool_option")
 def centred_option(X, centre):
     if centre:
         X = X - X.mean(axis=0)
     return np.sum(X**4)
 
 
-@case(positive(4, seed=12), wrt="x", kinds="bool_option defaults", generic=False)
+@case(positive(4, seed=12), wrt="x", kinds="bool_option defaults")
 def log_option(x, log=False, unbiased=True):
     v = np.log(x) if log else x
     n = len(v) - 1 if unbiased else len(v)
     return np.sum((v - v.mean()) ** 2) / n
 
 
-@case(draw(3, seed=13), False, wrt="x", kinds="bool_option", generic=False)
+@case(draw(3, seed=13), False, wrt="x", kinds="bool_option")
 def bool_in_arithmetic(x, flag):
     return np.sum(x**2) * (1 + flag) + (not flag) * x[0]
 
 
-@case(draw(3, seed=14), kinds="none_option", generic=False)
+@case(draw(3, seed=14), kinds="none_option")
 def none_axis(x, axis=None, dtype=None):
     return np.sum(x**2, axis=axis, dtype=dtype)
 
@@ -130,7 +128,7 @@ def options_dict(x, options):
     return np.sum(np.exp(x - m))
 
 
-@case(draw(3, seed=16), None, 2.0, wrt="x", kinds="none_option is_none", generic=False)
+@case(draw(3, seed=16), None, 2.0, wrt="x", kinds="none_option is_none")
 def several_optionals(x, low, high):
     y = x**3
     if low is not None:

@@ -17,7 +17,7 @@ def three_returns(x):
     return np.log(y) * x
 
 
-@case(draw(6, seed=1), kinds="early_return return_in_loop", generic=False)
+@case(draw(6, seed=1), kinds="early_return return_in_loop")
 def first_positive(x):
     for v in x:
         if v > 0.3:
@@ -70,7 +70,7 @@ def clipped_log(v):
     return np.log(v)
 
 
-@case(positive(3, seed=3), kinds="early_return helper", generic=False)
+@case(positive(3, seed=3), kinds="early_return helper")
 def helper_with_returns(x):
     total = 0.0
     for v in x:

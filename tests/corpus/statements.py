@@ -165,7 +165,7 @@ def bare_strings(x):
     return y + x
 
 
-@case(draw(3, seed=10), kinds="print", generic=False)
+@case(draw(3, seed=10), kinds="print")
 def prints_progress(x):
     s = 0.0
     for i, v in enumerate(x):
@@ -181,7 +181,7 @@ def prints_fstring(x):
     return y * x
 
 
-@case(draw(2, seed=11), True, wrt="x", kinds="print fstring", generic=False)
+@case(draw(2, seed=11), True, wrt="x", kinds="print fstring")
 def verbose_flag(x, verbose):
     loss = np.sum(x**4)
     if verbose:
@@ -210,7 +210,7 @@ def xlogx_quiet(p):
     return np.sum(y)
 
 
-@case(draw(3, seed=12), kinds="errstate", generic=False)
+@case(draw(3, seed=12), kinds="errstate")
 def errstate_over_loop(x):
     s = 0.0
     with np.errstate(all="raise"):
@@ -235,7 +235,7 @@ def printoptions_block(x):
     return y
 
 
-@case(2.0, kinds="try", generic=False)
+@case(2.0, kinds="try")
 def try_without_exception(x):
     try:
         y = np.log(x)
@@ -244,7 +244,7 @@ def try_without_exception(x):
     return y * x
 
 
-@case(3.0, 0, wrt="x", kinds="try", generic=False)
+@case(3.0, 0, wrt="x", kinds="try")
 def try_divides_by_zero(x, n):
     try:
         y = x / n
@@ -262,7 +262,7 @@ def try_missing_key(x, options):
     return x**power
 
 
-@case(draw(3, seed=14), kinds="try", generic=False)
+@case(draw(3, seed=14), kinds="try")
 def try_finally(x):
     try:
         y = np.sum(x**2)

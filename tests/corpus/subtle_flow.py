@@ -9,7 +9,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(draw(4, seed=1), kinds="for_array", generic=False)
+@case(draw(4, seed=1), kinds="for_array")
 def integer_becomes_float(x):
     total = 0
     for v in x:
@@ -17,7 +17,7 @@ def integer_becomes_float(x):
     return total
 
 
-@case(draw(2, 3, seed=2), kinds="for_array", generic=False)
+@case(draw(2, 3, seed=2), kinds="for_array")
 def number_becomes_array(X):
     total = 0
     for row in X:
@@ -35,7 +35,7 @@ def first_defined_in_the_loop(x):
     return best**2
 
 
-@case(0.4, True, wrt="x", kinds="if bool_option", generic=False)
+@case(0.4, True, wrt="x", kinds="if bool_option")
 def defined_on_one_branch(x, double):
     if double:
         factor = 2.0 * x
@@ -55,7 +55,7 @@ def defined_on_one_runtime_branch(x):
     return y
 
 
-@case(draw(6, seed=4), kinds="break if", generic=False)
+@case(draw(6, seed=4), kinds="break if")
 def found_in_a_loop(x):
     found = None
     for v in x:
@@ -67,7 +67,7 @@ def found_in_a_loop(x):
     return found**3
 
 
-@case(positive(5, seed=5), kinds="early_return helper return_in_loop", generic=False)
+@case(positive(5, seed=5), kinds="early_return helper return_in_loop")
 def helper_returns_from_loop(x):
     def first_above(level):
         for v in x:
@@ -186,7 +186,7 @@ def bound_changes_in_the_loop(n, x):
     return total * n
 
 
-@case(draw(4, seed=11), kinds="for_array", generic=False)
+@case(draw(4, seed=11), kinds="for_array")
 def loop_variable_reassigned(x):
     total = 0.0
     for v in x:
@@ -246,7 +246,7 @@ def return_before_anything(x):
     return np.prod(x)
 
 
-@case(draw(4, seed=13), kinds="for_array", generic=False)
+@case(draw(4, seed=13), kinds="for_array")
 def unused_loop(x):
     y = np.sum(x**2)
     z = 0.0

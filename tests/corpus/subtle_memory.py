@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus import case, draw, positive
 
 
-@case(draw(2, 3, seed=1), kinds="swap view_row")
+@case(draw(2, 3, seed=1), kinds="swap view_row", generic=False)
 def rows_swapped_through_views(A):
     B = A * 1.0
     B[0], B[1] = B[1], B[0]  # both rows become the second one
@@ -31,7 +31,7 @@ def alias_then_out_of_place(x):
     return np.sum(a * b)
 
 
-@case(draw(3, 2, seed=4), kinds="view_row alias")
+@case(draw(3, 2, seed=4), kinds="view_row alias", generic=False)
 def list_of_views(A):
     B = A + 0.0
     rows = [B[i] for i in range(3)]
@@ -51,7 +51,7 @@ def same_buffer_every_time(x):
     return np.sum(np.array(kept) ** 2)
 
 
-@case(draw(4, seed=6), kinds="setitem append", generic=False)
+@case(draw(4, seed=6), kinds="setitem append")
 def copied_every_time(x):
     buf = np.zeros(2)
     kept = []
@@ -186,7 +186,6 @@ def prefix_sums_in_place(x):
     draw(2, seed=20),
     wrt=("state", "gains"),
     kinds="write_argument helper",
-    generic=False,
 )
 def helper_updates_state(state, gains):
     def advance(s, g):
@@ -247,7 +246,7 @@ def ufunc_where(x):
     return np.sum(y) + np.sum(x**2, where=x > 0)
 
 
-@case(draw(2, 3, seed=26), kinds="view_row for_array")
+@case(draw(2, 3, seed=26), kinds="view_row for_array", generic=False)
 def rows_hold_views_after_the_loop(A):
     B = A * 1.0
     for row in B:

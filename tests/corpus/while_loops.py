@@ -58,7 +58,7 @@ def arithmetic_geometric_mean(a, b):
     return a
 
 
-@case(positive(8, seed=3), kinds="break", generic=False)
+@case(positive(8, seed=3), kinds="break")
 def stop_when_enough(x):
     total = 0.0
     for v in x:
@@ -79,7 +79,7 @@ def newton_with_break(y):
     return x**2
 
 
-@case(draw(4, 3, seed=4), kinds="break nested_loops", generic=False)
+@case(draw(4, 3, seed=4), kinds="break nested_loops")
 def inner_break(A):
     s = 0.0
     for row in A:
@@ -91,7 +91,7 @@ def inner_break(A):
     return s
 
 
-@case(draw(8, seed=5), kinds="continue", generic=False)
+@case(draw(8, seed=5), kinds="continue")
 def skip_negatives(x):
     s = 0.0
     for v in x:
@@ -126,7 +126,7 @@ def while_continue(x):
     return s
 
 
-@case(positive(5, seed=8), kinds="loop_else break", generic=False)
+@case(positive(5, seed=8), kinds="loop_else break")
 def else_not_reached(x):
     for v in x:
         y = v * 2.0
@@ -138,7 +138,7 @@ def else_not_reached(x):
     return y
 
 
-@case(positive(4, seed=9), kinds="loop_else break", generic=False)
+@case(positive(4, seed=9), kinds="loop_else break")
 def else_reached(x):
     s = 0.0
     for v in x:
