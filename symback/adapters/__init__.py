@@ -1,1 +1,1 @@
-"""Symback inside other tools: pytest."""
+"""Symback inside other people's tools: pytest."""
