@@ -743,6 +743,8 @@ class Core:
         if template.kind in ("same", "poison"):
             return []
         if item is UNDEFINED:
+            if template.kind == "runlist":
+                return [self.emit("list") for _ in range(template.width)]
             return [UNDEFINED] * template.width
         if template.kind in ("leaf", "array"):
             return [self.operand(item)]

@@ -147,16 +147,15 @@ class Search:
             # Where it comes from is unknown: rather a copy too many.
             return Cuts(edges={(node, 0)})
         needed = self.alive[node]
-        origins = self._origins(changed, place.loop)
-        if origins is not None:
+        levels, loop = self._levels(changed, place)
+        if loop is not None:
             # The memory was made in this very iteration: older values lie elsewhere.
-            needed = {v for v in needed if self._is_inside(v, place.loop)}
+            needed = {v for v in needed if self._is_inside(v, loop)}
         if sites & self.aliases.external:
             self._cut_external(changed, (node, 0), cuts, set())
             return cuts
         conflicts = [v for v in needed if self.aliases.reads(v) & sites]
-        if origins is None:
-            conflicts += self._collected(place, sites, cuts)
+        conflicts += self._collected(levels, sites, cuts)
         parts = {v for v in conflicts if v is not changed and self._is_part(v)}
         if parts:
             # What was made from views may be fresh once they are, views of views too.
@@ -168,42 +167,46 @@ class Search:
             self._cut_value(value, place, cuts)
         return cuts
 
-    def _origins(self, value: Arg, loop: Block | None) -> set[Value] | None:
-        """Return the values that made an argument's memory in this iteration.
+    def _levels(self, value: Value, place: _Place) -> tuple[list[Block], Block | None]:
+        """Return the loops whose iterations share a mutation's memory, innermost first.
 
-        None: it may be older than the iteration of the innermost loop, or a caller's.
+        And the loop around these, in each iteration of which the memory is made anew;
+        None if it is older than all loops, or not known.
         """
-        found: set[Value] = set()
+        levels: list[Block] = []
+        loop = place.loop
+        while loop is not None and not self._is_own(value, loop):
+            levels.append(loop)
+            loop = self._loop_of(self.home[self.around[loop]])
+        return levels, loop
+
+    def _is_own(self, value: Arg, loop: Block) -> bool:
+        """Return whether all memory of a value was made in one iteration of a loop."""
         seen: set[Value] = set()
         rest = [value]
         while rest:
             v = rest.pop()
-            if not isinstance(v, Value):
-                continue
-            if v in seen:
+            if not isinstance(v, Value) or v in seen:
                 continue
             seen.add(v)
+            if not self._is_inside(v, loop):
+                return False
             if v in self.given:
                 node, block = self.given[v]
-                if not self._is_inside(v, loop):
-                    return None
-                if node.op == "for" and v in block.params[: 1 + len(node.args[1])]:
-                    return None
-                rest += self._carried(node, block.params.index(v), block)
+                position = block.params.index(v)
+                if position < len(block.params) - len(node.args[-1]):
+                    return False
+                rest += self._carried(node, position, block)
                 continue
-            if v not in self.made or not self._is_inside(v, loop):
-                return None
-            place = self.made[v]
-            rest_or_none = self._sources(v, place.node)
-            if rest_or_none is None:
-                found.add(v)
-            else:
-                rest += rest_or_none
-                if place.node.op == "getitem" and not _is_array(place.node.args[0]):
-                    return None
-                if place.node.op in ("list_pop", "call", "method", "attr"):
-                    return None
-        return found
+            node = self.made[v].node
+            sources = self._sources(v, node)
+            if sources is not None:
+                rest += sources
+                if node.op == "getitem" and not _is_array(node.args[0]):
+                    return False
+                if node.op in ("list_pop", "call", "method", "attr"):
+                    return False
+        return True
 
     def _sources(self, value: Value, node: Node) -> list[Arg] | None:
         """Return the arguments whose memory a value may be; None: its own."""
@@ -230,9 +233,9 @@ class Search:
         flags = 1 if node.kwargs.get("breaks") else 0
         return [inits[k], body.results[flags + k]]
 
-    def _is_inside(self, value: Value, loop: Block | None) -> bool:
+    def _is_inside(self, value: Value, loop: Block) -> bool:
         """Return whether a value is defined by an iteration of a loop, however deep."""
-        return loop is None or loop in self.loops.get(value, ())
+        return loop in self.loops.get(value, ())
 
     # Copies
 
@@ -319,14 +322,13 @@ class Search:
         return None
 
     def _collected(
-        self, place: _Place, sites: set[Site], cuts: Cuts
+        self, levels: list[Block], sites: set[Site], cuts: Cuts
     ) -> Iterator[Value]:
         """Copy what loops collect if a later iteration would write to it.
 
         Parts of something larger are yielded instead.
         """
-        loop = place.loop
-        while loop is not None:
+        for loop in levels:
             node = self.around[loop]
             body = node.blocks[-1]
             flags = 1 if node.kwargs.get("breaks") else 0
@@ -337,7 +339,6 @@ class Search:
                         yield item
                     else:
                         cuts.edges.add((body, flags + k))
-            loop = self._loop_of(self.home[node])
 
 
 def _values(arg: Arg) -> Iterator[Value]:

@@ -184,6 +184,7 @@ class Control(Cotangents):
         """
         test: Arg = node.args[0]
         results = [list(b.results) for b in kept]
+        nodes = [list(b.nodes) for b in kept]
         outs = list(node.outs)
         changed: dict[Value, Value] = {}
         for k, block in enumerate(made):
@@ -195,7 +196,7 @@ class Control(Cotangents):
                 changed[value] = out
                 outs.append(out)
                 for j, side in enumerate(results):
-                    side.append(value if j == k else UNDEFINED)
+                    side.append(value if j == k else self.lacking(value, nodes[j]))
         if "catch" in node.kwargs:
             # Which block ran is known only when it has run.
             test = Value("fine", self.low.type_of(True))
@@ -203,8 +204,8 @@ class Control(Cotangents):
             for side, fine in zip(results, (True, False), strict=True):
                 side.append(fine)
         blocks = tuple(
-            Block(b.params, b.nodes, tuple(r))
-            for b, r in zip(kept, results, strict=True)
+            Block(b.params, tuple(n), tuple(r))
+            for b, n, r in zip(kept, nodes, results, strict=True)
         )
         forward = Node("if", node.args, node.kwargs, tuple(outs), blocks, node.span)
         for out in forward.outs:
@@ -212,6 +213,14 @@ class Control(Cotangents):
         if changed:
             made = [substitute(b, changed) for b in made]
         return forward, made, test
+
+    def lacking(self, value: Value, nodes: list[Node]) -> Arg:
+        """Return what stands for a value on a path that does not make it."""
+        if value.type is None or value.type.kind != "list":
+            return UNDEFINED
+        empty = Value(None, value.type)
+        nodes.append(Node("list", (), {}, (empty,), (), None))
+        return empty
 
     # Loops
 

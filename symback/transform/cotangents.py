@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Arg, Block, Node, Value
+from ..graph import UNDEFINED, Arg, Block, Node, Value
 from ..lower.shapes import unbroadcast
 from ..types import Type
 
@@ -179,9 +179,34 @@ class Cotangents:
             return self.low.emit("np.copy", value)
         return value
 
+    def may_lack(self, primal: Arg, seen: set[Value] | None = None) -> bool:
+        """Say whether a name has no value on some path: a branch or a loop left it so."""
+        if primal is UNDEFINED:
+            return True
+        seen = set() if seen is None else seen
+        if not isinstance(primal, Value) or primal in seen:
+            return False
+        seen.add(primal)
+        node = self.low.defs.get(primal)
+        if node is None or not node.blocks:
+            return False
+        k = node.outs.index(primal)
+        if node.op == "if":
+            return any(self.may_lack(b.results[k], seen) for b in node.blocks)
+        inits = node.args[-1]
+        flags = 1 if node.kwargs.get("breaks") else 0
+        parts = [node.blocks[-1].results[flags + k]]
+        parts += [inits[k]] if k < len(inits) else []
+        return any(self.may_lack(part, seen) for part in parts)
+
     def zeros(self, primal: Value) -> Arg:
         """Return the zero cotangent of a value."""
         known = primal.type
+        if self.may_lack(primal):
+            # Where it has no value its cotangent is never read, only carried along.
+            if known is not None and known.kind == "list":
+                return self.low.emit("list")
+            return 0.0
         if known is not None and known.kind == "list":
             return self.list_zeros(primal)
         if known is not None and known.is_scalar:

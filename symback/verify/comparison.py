@@ -150,7 +150,7 @@ class _Work:
         self.reason = ""
         self.tracing = 0.0
         self.current: dict[str, Any] | None = None
-        self.refuting: dict[str, Any] | None = None
+        self.refuting: list[dict[str, Any]] = []
 
     # -------------------------------------------------- the order of things
 
@@ -536,12 +536,16 @@ class _Work:
         self, name: str, expected: Any, got: Any, off: Any, numbers: dict[str, float]
     ) -> None:
         if name == "the value":
-            self.result.failure = (
+            self.result.failure = self.result.failure or (
                 f"the generated source returns {float(got):.12g} where the function "
                 f"is {float(expected):.12g}"
             )
             return
         row = self.rows[name]
+        if self.current is not None and all(
+            p is not self.current for p in self.refuting
+        ):
+            self.refuting.append(self.current)
         self.checked[name] += 1
         row.difference = max(
             row.difference or 0.0, math.inf if off is None else float(off)
@@ -553,8 +557,6 @@ class _Work:
         if off is None:
             row.how = f"the generated source gives {float(got)} at point {self.tried}"
         row.point, row.expected, row.got = dict(numbers), float(expected), float(got)
-        if self.refuting is None:
-            self.refuting = self.current
 
     # -------------------------------------------------- kinks and singular points
 
@@ -644,7 +646,7 @@ class _Work:
 
     def forget(self) -> None:
         self.regions, self.rows, self.checked, self.small = [], {}, {}, {}
-        self.refuting = None
+        self.refuting = []
         self.tried = 0
 
     # -------------------------------------------------- the other witness

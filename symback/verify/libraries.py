@@ -114,7 +114,8 @@ def _like(real: Any, value: Any) -> Callable[..., Any]:
         wants_float = has_elements(x) if dtype is None else real_valued(dtype)
         if not wants_float:
             return real(plain(x), dtype=dtype, shape=shape)
-        return _filled(np.shape(x) if shape is None else shape, element(value))
+        made = _filled(np.shape(x) if shape is None else shape, element(value))
+        return complexes.to_complex(made) if dtype is None and iscomplexobj(x) else made
 
     return create
 
