@@ -122,6 +122,7 @@ pullback(
     " axis=0)",
     linspace_start,
     linspace_stop,
+    only=(("retstep", (False,)),),
 )
 pullback(
     "np.logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)",

@@ -236,7 +236,7 @@ def trapezoid_dx(out_bar: Array, out: Array, x: Any, dx: Any) -> Array:
 
 
 def gradient_of(out_bar: Array, f: Array, varargs: Any, axis: Any) -> Array:
-    """Return the cotangent of central differences with equal steps."""
+    """Return the cotangent of differences between neighbours."""
     if isinstance(axis, int):
         step = varargs[0] if len(varargs) > 0 else 1.0
         return ungradient(out_bar, step, axis)
@@ -253,14 +253,29 @@ def gradient_of(out_bar: Array, f: Array, varargs: Any, axis: Any) -> Array:
 
 
 def ungradient(out_bar: Array, step: Any, axis: Any) -> Array:
-    """Return the cotangent of ``np.gradient`` along one axis."""
-    g = to_last(out_bar, axis) / step
-    first, last, inner = g[..., :1], g[..., -1:], 0.5 * g[..., 1:-1]
-    none = np.zeros_like(first)
-    up = np.concatenate([none, first, inner], -1)
-    down = np.concatenate([inner, last, none], -1)
-    ends = np.concatenate([-first, np.zeros_like(inner), last], -1)
-    return from_last(up - down + ends, axis)
+    """Return the cotangent of ``np.gradient`` along one axis.
+
+    An inner slope is a f[i - 1] + b f[i] + c f[i + 1], an outer one a quotient.
+    """
+    g = to_last(out_bar, axis)
+    inner = g[..., 1:-1]
+    none = np.zeros_like(g[..., :1])
+    if np.ndim(step) == 0:
+        left, middle, right = -0.5 * inner / step, 0.0 * inner, 0.5 * inner / step
+        first, last = g[..., :1] / step, g[..., -1:] / step
+    else:
+        width = np.diff(step)
+        back, ahead = width[:-1], width[1:]
+        left = -inner * ahead / (back * (back + ahead))
+        middle = inner * (ahead - back) / (back * ahead)
+        right = inner * back / (ahead * (back + ahead))
+        first, last = g[..., :1] / width[:1], g[..., -1:] / width[-1:]
+    rest = np.zeros_like(inner)
+    total = np.concatenate([left, none, none], -1)
+    total = total + np.concatenate([none, middle, none], -1)
+    total = total + np.concatenate([none, none, right], -1)
+    total = total + np.concatenate([-first, first, rest], -1)
+    return from_last(total + np.concatenate([rest, -last, last], -1), axis)
 
 
 def interp_cell(x: Array, xp: Array) -> Array:
@@ -374,8 +389,9 @@ pullback(
     nanmedian_of,
 )
 TAIL = "q, axis=None, out_=None, overwrite_input=False, method='linear', keepdims=False"
-pullback(f"np.quantile(a, {TAIL})", quantile_of)
-pullback(f"np.percentile(a, {TAIL})", percentile_of)
+LINEAR = (("method", ("linear",)),)
+pullback(f"np.quantile(a, {TAIL})", quantile_of, only=LINEAR)
+pullback(f"np.percentile(a, {TAIL})", percentile_of, only=LINEAR)
 pullback(
     "np.diff(a, n=1, axis=-1, prepend=None, append=None)",
     *(diff_of, None, None, diff_prepend, diff_append),

@@ -185,6 +185,37 @@ def std_of(
     return cast_back(masked(a_bar, where), a, dtype)
 
 
+def given_mean(
+    out_bar: Array,
+    a: Array,
+    axis: Any,
+    ddof: Any,
+    keepdims: Any,
+    where: Any,
+    mean: Array,
+    correction: Any,
+) -> Array:
+    """Return the cotangent of the mean that was given to the variance."""
+    a_bar = var_of(out_bar, a, axis, None, ddof, keepdims, where, mean, correction)
+    return runtime.unbroadcast(-a_bar, mean)
+
+
+def given_mean_std(
+    out_bar: Array,
+    out: Array,
+    a: Array,
+    axis: Any,
+    ddof: Any,
+    keepdims: Any,
+    where: Any,
+    mean: Array,
+    correction: Any,
+) -> Array:
+    """Return the cotangent of the mean that was given to the standard deviation."""
+    a_bar = std_of(out_bar, out, a, axis, None, ddof, keepdims, where, mean, correction)
+    return runtime.unbroadcast(-a_bar, mean)
+
+
 def cumsum_of(out_bar: Array, a: Array, axis: Any, dtype: Any) -> Array:
     """Return the sums of the cotangents from each entry on."""
     if axis is None:
@@ -378,10 +409,13 @@ for name in ("np.max", "np.amax", "np.min", "np.amin"):
     )
 pullback("np.ptp(a, axis=None, out_=None, keepdims=False)", ptp_of)
 REST = "ddof=0, keepdims=False, where=True, mean=None, correction=None"
-pullback(f"np.var(a, axis=None, dtype=None, out_=None, {REST})", var_of)
+pullback(
+    f"np.var(a, axis=None, dtype=None, out_=None, {REST})",
+    *(var_of, None, None, None, None, None, None, given_mean),
+)
 pullback(
     f"np.std(a, axis=None, dtype=None, out_=None, {REST})",
-    std_of,
+    *(std_of, None, None, None, None, None, None, given_mean_std),
     kink="all entries are equal: 0",
 )
 pullback("np.cumsum(a, axis=None, dtype=None)", cumsum_of)
@@ -410,4 +444,5 @@ pullback("np.nancumprod(a, axis=None, dtype=None)", nancumprod_of)
 pullback(
     "np.average(a, axis=None, weights=None, returned=False, keepdims=False)",
     *(average_of, None, average_weights),
+    only=(("returned", (False,)),),
 )

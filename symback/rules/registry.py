@@ -82,6 +82,8 @@ class Rule:
     outs : names of the outputs.
     tie : texts used instead where two or more arguments are active.
     singular : whether a finite input can give an infinite value or partial.
+    only : for some parameters, the values for which the rule holds; a call with another
+        one is refused.
     """
 
     op: str
@@ -92,6 +94,7 @@ class Rule:
     outs: tuple[str, ...] = ("out",)
     tie: tuple[Text, ...] = ()
     singular: bool = False
+    only: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     domain: str | None = None
     kink: str | None = None
     source: str | None = None
@@ -120,6 +123,9 @@ class Rule:
                 if default is REQUIRED:
                     return f"needs the argument `{param}`"
                 bound[param] = default
+        for param, values in self.only:
+            if not any(bound[param] is v or bound[param] == v for v in values):
+                return f"is not supported with `{param}={bound[param]!r}`"
         return bound
 
 

@@ -44,7 +44,7 @@ def scipy_solve_a(
 ) -> Array:
     """Return the cotangent of the matrix, symmetrised if it is said to be symmetric."""
     a_bar = solve_a(out_bar, out, a, b)
-    if assume_a in ("sym", "her", "pos"):
+    if assume_a in ("sym", "symmetric", "her", "pos"):
         return symmetrized(a_bar)
     return a_bar
 
@@ -130,27 +130,82 @@ TRIANGULAR = (
     " unit_diagonal=unit_diagonal)"
 )
 pullback(
-    f"{SL}.solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False)",
+    f"{SL}.solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False,"
+    f" overwrite_b=False, check_finite=True)",
     f"triangular_a(out, {TRIANGULAR}, b, trans, lower, unit_diagonal)",
     TRIANGULAR,
     singular=True,
+    only=(("overwrite_b", (False,)),),
 )
-pullback(f"{SL}.cholesky(a, lower=False)", cholesky_of_scipy, singular=True)
-pullback(f"{SL}.cho_factor(a, lower=False) -> c, low", cho_factor_of, singular=True)
+OWN = (("overwrite_a", (False,)),)
 pullback(
-    f"{SL}.cho_solve(c_and_lower, b)",
+    f"{SL}.cholesky(a, lower=False, overwrite_a=False, check_finite=True)",
+    cholesky_of_scipy,
+    singular=True,
+    only=OWN,
+)
+pullback(
+    f"{SL}.cho_factor(a, lower=False, overwrite_a=False, check_finite=True) -> c, low",
+    cho_factor_of,
+    singular=True,
+    only=OWN,
+)
+pullback(
+    f"{SL}.cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True)",
     f"cho_solve_factor(out, {SL}.cho_solve(c_and_lower, out_bar), c_and_lower, b)",
     f"{SL}.cho_solve(c_and_lower, out_bar)",
     singular=True,
+    only=(("overwrite_b", (False,)),),
 )
-pullback(f"{SL}.solve(a, b, assume_a=None)", scipy_solve_a, solve_b, singular=True)
-pullback(f"{SL}.inv(a)", "-swap(out) @ out_bar @ swap(out)", singular=True)
-pullback(f"{SL}.det(a)", "per_matrix(out_bar, a) * runtime.cofactor(a)")
-pullback(f"{SL}.pinv(a)", pinv_of)
+pullback(
+    f"{SL}.solve(a, b, lower=False, overwrite_a=False, overwrite_b=False,"
+    " check_finite=True, assume_a=None, transposed=False)",
+    scipy_solve_a,
+    solve_b,
+    singular=True,
+    only=(
+        *OWN,
+        ("overwrite_b", (False,)),
+        ("transposed", (False,)),
+        ("assume_a", (None, "gen", "general", "sym", "symmetric", "pos", "her")),
+    ),
+)
+pullback(
+    f"{SL}.inv(a, overwrite_a=False, check_finite=True)",
+    "-swap(out) @ out_bar @ swap(out)",
+    singular=True,
+    only=OWN,
+)
+pullback(
+    f"{SL}.det(a, overwrite_a=False, check_finite=True)",
+    "per_matrix(out_bar, a) * runtime.cofactor(a)",
+    only=OWN,
+)
+pullback(f"{SL}.pinv(a, check_finite=True)", pinv_of)
 pullback(f"{SL}.norm(a, ord=None, axis=None, keepdims=False)", scipy_norm_of)
-pullback(f"{SL}.svd(a, full_matrices=True) -> u, s, vh", svd_of)
-pullback(f"{SL}.svdvals(a)", svdvals_of_scipy)
-pullback(f"{SL}.eigh(a, b=None) -> w, v", eigh_a, eigh_b)
+pullback(
+    f"{SL}.svd(a, full_matrices=True, compute_uv=True, overwrite_a=False,"
+    " check_finite=True) -> u, s, vh",
+    svd_of,
+    only=(*OWN, ("compute_uv", (True,))),
+)
+pullback(
+    f"{SL}.svdvals(a, overwrite_a=False, check_finite=True)",
+    svdvals_of_scipy,
+    only=OWN,
+)
+pullback(
+    f"{SL}.eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False,"
+    " overwrite_b=False, type=1, check_finite=True) -> w, v",
+    eigh_a,
+    eigh_b,
+    only=(
+        *OWN,
+        ("overwrite_b", (False,)),
+        ("eigvals_only", (False,)),
+        ("type", (1,)),
+    ),
+)
 pullback(
     f"{SL}.eigvalsh(a)",
     "symmetrized(np.linalg.eigh(a)[1] * out_bar @ swap(np.linalg.eigh(a)[1]))",
@@ -216,16 +271,19 @@ pullback(
     "np.moveaxis(np.expand_dims(out_bar, -1)"
     f" * {SI}.simpson(np.eye(np.shape(y)[axis], dtype=y.dtype), x=x, dx=dx), -1, axis)",
 )
+METRICS = (("metric", ("euclidean", "sqeuclidean")),)
 pullback(
     "scipy.spatial.distance.cdist(XA, XB, metric='euclidean')",
     cdist_a,
     cdist_b,
+    only=METRICS,
     kink="coincident points: 0",
 )
 SQUARE = "scipy.spatial.distance.squareform(distance_weights(out_bar, out, metric))"
 pullback(
     "scipy.spatial.distance.pdist(X, metric='euclidean')",
     f"X * np.sum({SQUARE}, axis=1, keepdims=True) - {SQUARE} @ X",
+    only=METRICS,
     kink="coincident points: 0",
 )
 pullback(
@@ -236,14 +294,14 @@ pullback(
 
 SG = "scipy.signal"
 FULL = "whole_convolution(out_bar, in1, in2, mode)"
-for name in ("convolve", "fftconvolve"):
+for name, method in (("convolve", ", method='auto'"), ("fftconvolve", "")):
     pullback(
-        f"{SG}.{name}(in1, in2, mode='full')",
+        f"{SG}.{name}(in1, in2, mode='full'{method})",
         f"{SG}.correlate({FULL}, in2, mode='valid')",
         f"{SG}.correlate({FULL}, in1, mode='valid')",
     )
 pullback(
-    f"{SG}.correlate(in1, in2, mode='full')",
+    f"{SG}.correlate(in1, in2, mode='full', method='auto')",
     f"{SG}.convolve({FULL}, in2, mode='valid')",
     f"np.flip({SG}.correlate({FULL}, in1, mode='valid'))",
 )

@@ -307,6 +307,7 @@ pullback("np.repeat(a, repeats, axis=None)", repeat_of)
 pullback(
     "np.pad(array, pad_width, mode='constant', constant_values=0)",
     *(pad_of, None, None, pad_value),
+    only=(("mode", ("constant", "edge", "reflect", "symmetric", "wrap")),),
 )
 pullback("np.delete(arr, obj, axis=None)", delete_of)
 pullback("np.insert(arr, obj, values, axis=None)", insert_arr, None, insert_values)

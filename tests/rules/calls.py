@@ -109,6 +109,8 @@ CALLS: dict[str, list[Call]] = {
         call(S, ddof=1),
         call(S, axis=0, ddof=1, keepdims=True),
         call(S, axis=1, correction=1),
+        call(S, axis=1, mean=np.mean(S, axis=1, keepdims=True)),
+        call(S, mean=np.array(0.3)),
         call(complexes(4)),
         call(complexes(2, 3), axis=1),
     ),
@@ -563,6 +565,8 @@ CALLS |= {
         call(numbers(2)),
         call(T, axis=1),
         call(numbers(4, 3), 0.5, axis=0, skip=("varargs",)),
+        call(numbers(5), np.array([0.0, 0.5, 2.0, 2.5, 4.0]), skip=("varargs",)),
+        call(T, np.array([0.0, 0.5, 2.0]), axis=1, skip=("varargs",)),
     ],
     "np.interp": [
         call(np.array([0.3, 1.7, -1.5, 2.2, 5.5]), np.arange(4.0), numbers(4)),

@@ -171,3 +171,21 @@ def test_a_flipped_sign_is_noticed(op: str) -> None:
         if all(np.size(a) for a in args if isinstance(a, np.ndarray))
     ]
     assert any(results)
+
+
+@pytest.mark.parametrize(
+    ("op", "keywords", "message"),
+    [
+        ("np.pad", {"mode": "mean"}, "is not supported with `mode='mean'`"),
+        ("np.quantile", {"method": "lower"}, "is not supported with `method='lower'`"),
+        ("np.gradient", {"edge_order": 2}, "is not supported with `edge_order=`"),
+        ("np.average", {"returned": True}, "is not supported with `returned=True`"),
+    ],
+)
+def test_options_without_a_derivative_are_refused(
+    op: str, keywords: dict[str, Any], message: str
+) -> None:
+    args = (X, 0.5) if op == "np.quantile" else (X,)
+    if op == "np.pad":
+        args = (X, 1)
+    assert REGISTRY[op].bind(args, keywords) == message
