@@ -35,7 +35,7 @@ CALLS = [
     *((op, ("x", "y")[: 2 if op[3:] in ("arctan2", "hypot", "copysign") else 1])
       for op in FUNCTIONS),
     *((op, ("x", "y")) for op in OPERATORS),
-    *((op, ("x",)) for op in IDENTITIES),
+    *((op, ("x",)) for op in sorted(IDENTITIES)),
     ("np.abs", ("x",)),
     ("np.absolute", ("x",)),
     ("np.negative", ("x",)),
