@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..graph import Arg, Block, Graph, Node, Value, leaves
+from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
 from .aliases import CONTAINERS, INPLACE, Aliases, Site, is_view
 
 __all__ = ["Cuts", "Search"]
@@ -338,7 +338,30 @@ class Search:
                     if isinstance(item, Value) and self._is_part(item):
                         yield item
                     else:
-                        cuts.edges.add((body, flags + k))
+                        self._cut_defined(item, (body, flags + k), cuts)
+
+    def _cut_defined(
+        self, value: Arg, edge: tuple[Node | Block, int], cuts: Cuts
+    ) -> None:
+        """Copy a value; where a path leaves it undefined, on the other paths."""
+        place = self.made.get(value) if isinstance(value, Value) else None
+        if place is None or place.node.op != "if" or not self._may_lack(value):
+            cuts.edges.add(edge)
+            return
+        k = place.node.outs.index(value)
+        for block in place.node.blocks:
+            if isinstance(block.results[k], Value):
+                self._cut_defined(block.results[k], (block, k), cuts)
+
+    def _may_lack(self, value: Arg) -> bool:
+        """Return whether a value is undefined on some path through branches."""
+        if value is UNDEFINED:
+            return True
+        place = self.made.get(value) if isinstance(value, Value) else None
+        if place is None or place.node.op != "if":
+            return False
+        k = place.node.outs.index(value)
+        return any(self._may_lack(block.results[k]) for block in place.node.blocks)
 
 
 def _values(arg: Arg) -> Iterator[Value]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symback.emit import emit
-from symback.graph import Block, Graph, Node, Param, Value
+from symback.graph import UNDEFINED, Block, Graph, Node, Param, Value
 from symback.passes.buffers import buffers
 from symback.run.load import load
 from symback.types import Type
@@ -406,6 +406,66 @@ def test_read_only_view_is_copied() -> None:
     )
     assert copies(buffers(made)) == {"0": 1}
     agrees(made, 3)
+
+
+def test_list_that_one_path_leaves_undefined() -> None:
+    """What is collected is copied where it exists: there is no copy of nothing."""
+    n = Value("n", INT)
+    i, held, test = (
+        Value("i", INT),
+        Value("hs", LIST),
+        Value(None, Type("python", "bool")),
+    )
+    longer, kept, again = Value("hs", LIST), Value("hs", LIST), Value("hs", LIST)
+    branch = Block((), (node("list_append", held, i, out=longer),), (longer, longer))
+    merged = Value("hs", LIST)
+    body = Block(
+        (i, held),
+        (
+            node("gt", i, 0, out=test),
+            Node(
+                "if",
+                (test,),
+                {},
+                (merged, kept),
+                (branch, Block((), (), (held, UNDEFINED))),
+            ),
+            node("list_append", merged, -1, out=again),
+        ),
+        (again, kept),
+    )
+    empty, out, saved = Value("hs", LIST), Value("hs", LIST), Value("kept", LIST)
+    made = graph(
+        [n],
+        [
+            node("list", out=empty),
+            Node("for", ((0, n, 1), (), (empty,)), {}, (out, saved), (body,)),
+        ],
+        (out, saved),
+    )
+    found, rest = load(emit(buffers(made)), "f", "<f>")(3)
+    assert found == [-1, 1, -1, 2, -1]
+    assert rest == [None, [-1, 1], [-1, 1, -1, 2]]
+
+
+def test_list_of_each_iteration_is_not_copied() -> None:
+    """A list that an outer iteration begins and an inner loop fills is its own."""
+    n = Value("n", INT)
+    i, j = Value("i", INT), Value("j", INT)
+    empty, held, longer = Value("row", LIST), Value("row", LIST), Value("row", LIST)
+    full, saved = Value("row", LIST), Value("rows", LIST)
+    inner = Block((j, held), (node("list_append", held, j, out=longer),), (longer,))
+    body = Block(
+        (i,),
+        (
+            node("list", out=empty),
+            Node("for", ((0, i, 1), (), (empty,)), {}, (full,), (inner,)),
+        ),
+        (full,),
+    )
+    made = graph([n], [Node("for", ((0, n, 1), (), ()), {}, (saved,), (body,))], saved)
+    assert copies(buffers(made)) == {}
+    agrees(made, 4)
 
 
 # Sums that grow
