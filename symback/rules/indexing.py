@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import runtime
 from .helpers import (
+    count,
     from_last,
     is_constant,
     is_sequence,
@@ -97,16 +98,21 @@ def partition_of(out_bar: Array, a: Array, kth: Any, axis: Any) -> Array:
 
 
 def ranks(a: Array, axis: Any) -> Array:
-    """Return each entry's place in the sorted order along an axis."""
+    """Return each entry's place in the sorted order along an axis, or several."""
     if axis is None:
         order = np.argsort(a, axis=None, kind="stable")
         return np.reshape(np.argsort(order), np.shape(a))
+    if isinstance(axis, tuple):
+        ends = tuple(range(-len(axis), 0))
+        moved = np.moveaxis(a, axis, ends)
+        flat = np.reshape(moved, (*np.shape(moved)[: -len(axis)], -1))
+        return np.moveaxis(np.reshape(ranks(flat, -1), np.shape(moved)), ends, axis)
     return np.argsort(np.argsort(a, axis=axis, kind="stable"), axis=axis)
 
 
 def median_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
     """Pass to the middle entry, or half to each of the two middle ones."""
-    size = np.size(a) if axis is None else np.shape(a)[axis]
+    size = count(a, axis)
     half = 0.5 * unreduce(out_bar, axis, keepdims)
     rank = ranks(a, axis)
     low = np.where(rank == (size - 1) // 2, half, 0.0)
@@ -138,7 +144,7 @@ def quantile_share(out_bar: Array, rank: Array, q: Any, size: Any) -> Array:
 
 def quantile_of(out_bar: Array, a: Array, q: Any, axis: Any, keepdims: Any) -> Array:
     """Pass to the two neighbours of a quantile by their weights."""
-    size = np.size(a) if axis is None else np.shape(a)[axis]
+    size = count(a, axis)
     rank = ranks(a, axis)
     if not is_sequence(q) and (is_constant(q) or np.ndim(q) == 0):
         return quantile_share(unreduce(out_bar, axis, keepdims), rank, q, size)

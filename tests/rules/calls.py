@@ -522,6 +522,8 @@ CALLS |= {
         call(S, axis=1, keepdims=True),
         call(spaced(5)),
         call(S, keepdims=True),
+        call(spaced(2, 3, 2), axis=(0, 2)),
+        call(spaced(2, 3, 3), axis=(-1, 0), keepdims=True),
     ],
     "np.quantile": [
         call(S, 0.3, skip=("q",)),
@@ -530,6 +532,7 @@ CALLS |= {
         call(S, [0.2, 0.7], axis=1, skip=("q",)),
         call(S, Q, skip=("q",)),
         call(S, Q, axis=0, keepdims=True, skip=("q",)),
+        call(spaced(2, 3, 2), 0.3, axis=(0, 2), skip=("q",)),
     ],
     "np.percentile": [
         call(S, 30.0, axis=0, skip=("q",)),
