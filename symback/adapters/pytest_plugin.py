@@ -48,7 +48,7 @@ def assert_gradient(
         AssertionError: the gradient is wrong; the message is the table.
     """
     __tracebackhide__ = True
-    found = _differentiable(f, args, kwargs, wrt).check(
+    found: GradientCheck = _differentiable(f, args, kwargs, wrt).check(
         *args, step=step, per_coordinate=per_coordinate, **kwargs
     )
     if not found.ok:
@@ -78,7 +78,7 @@ def assert_proved(
             is the table.
     """
     __tracebackhide__ = True
-    found = _differentiable(f, args, kwargs, wrt).compare(
+    found: Comparison = _differentiable(f, args, kwargs, wrt).compare(
         *args, points=points, digits=digits, seconds=seconds, **kwargs
     )
     if found.verdict != "proved":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,9 @@ __all__ = ["Local"]
 
 Array = np.ndarray[Any, Any]
 
+UNEXPLAINED = 9
+"""Worse than any plausibility."""
+
 
 @dataclass
 class _Contribution:
@@ -65,6 +69,8 @@ class Local(Program):
         nodes = self.graph.block.nodes
         self.final = {p.value for p in self.graph.params}
         self.final.update(out for node in nodes for out in node.outs)
+        self.past: dict[Value, set[int]] = {}
+        self.suspects: dict[Value, Culprit] = {}
         self.passed: set[Value] = set()
         self.cotangents: dict[Value, Any] = {}
         self.parameters = {p.value: p.name for p in source.primal.params}
@@ -125,53 +131,74 @@ class Local(Program):
         """Return the operation nearest to the loss that breaks the chain."""
         made = {out: k for k, node in enumerate(self.nodes) for out in node.outs}
         order = sorted(self.cotangents, key=lambda v: made.get(v, -1), reverse=True)
-        suspects: dict[Value, Culprit] = {}
         for value in order:
             if self.late:
                 return None
             if value is self.loss or value not in self.readers:
                 continue
-            self.passed.clear()
             found = self.test(value)
-            through = [v for v in suspects if v in self.passed]
             if found is not None:
-                if through:
-                    return suspects[through[0]]
-                # Operations that were fused send cotangents past the values between
-                # them: then what stands here is a part, and right further up.
-                suspects[value] = found
-                del self.cotangents[value]
-                continue
-            for v in through:
-                del suspects[v]
-        return next(iter(suspects.values()), None)
+                return found
+        return next(iter(self.suspects.values()), None)
 
     def test(self, value: Value) -> Culprit | None:
-        """Return the culprit among the readers of a value, None if all are right."""
+        """Return the culprit among the readers of a value, None if all are right.
+
+        Operations that were fused send cotangents past the values between them.  So
+        where just what some readers send is missing, it may have gone further up: the
+        value is a suspect until it has turned up there.
+        """
         x, x_bar = self.env[value], self.cotangents[value]
         moves = list(directions(x))
         if symmetric(x) and symmetric(x_bar):
             # Of a symmetric matrix only symmetric moves mean anything to `cholesky`.
             moves = [0.5 * (m + m.T) for m in moves]
         generated = np.array([inner(x_bar, m) for m in moves])
-        sent = []
-        for k in self.readers[value]:
-            slopes = [self._slope(k, value, move) for move in moves]
-            sent.append(_Contribution(self.nodes[k], slopes))
-        wrong = [j for j in range(len(moves)) if _breaks(generated[j], sent, j)]
-        if not wrong:
+        self.passed.clear()
+        sent = self._all_sent(value, moves, past=True)
+        passed = self.passed & self.suspects.keys()
+        if _consistent(generated, sent):
+            for v in passed:
+                del self.suspects[v]
             return None
-        contribution, ratio = self._whose(value, generated, sent)
-        node = self._last(contribution.node)
-        return self.blamed(node, value, ratio, self.source.cotangents.get(value))
+        if passed:
+            full, sent = sent, self._all_sent(value, moves, past=False)
+            if _consistent(generated, sent):
+                pairs = zip(self.readers[value], full, sent, strict=True)
+                self.past[value] = {
+                    k for k, a, b in pairs if not np.allclose(a.values, b.values, OFF)
+                }
+                return None
+        one, ratio = self._whose(value, generated, sent)
+        cotangent = self.source.cotangents.get(value)
+        found = self.blamed(self._last(one.node), value, ratio, cotangent)
+        numbers = range(len(sent))
+        for size in range(1, min(len(sent), 4) + 1):
+            for missing in combinations(numbers, size):
+                rest = [c for n, c in enumerate(sent) if n not in missing]
+                if _consistent(generated, rest):
+                    self.past[value] = {self.readers[value][n] for n in missing}
+                    self.suspects[value] = found
+                    return None
+        return found
 
-    def _slope(self, k: int, value: Value, move: Array) -> Slope:
+    def _all_sent(
+        self, value: Value, moves: list[Any], past: bool
+    ) -> list[_Contribution]:
+        return [
+            _Contribution(
+                self.nodes[k], [self._slope(k, value, move, past) for move in moves]
+            )
+            for k in self.readers[value]
+        ]
+
+    def _slope(self, k: int, value: Value, move: Any, past: bool) -> Slope:
         """Return the slope of what node k sends back to a value, along a move."""
         size = size_of(self.env[value], move)
         terms: list[float] = []
-        self._sent(k, value, move, terms)(0.0)
+        self._sent(k, value, move, past, terms)(0.0)
         return slope(
-            self._sent(k, value, move),
+            self._sent(k, value, move, past),
             0.0,
             start=2.0**-7 * size,
             smallest=2.0**-45 * size,
@@ -179,30 +206,40 @@ class Local(Program):
         )
 
     def _sent(
-        self, k: int, value: Value, move: Array, terms: list[float] | None = None
+        self,
+        k: int,
+        value: Value,
+        move: Any,
+        past: bool,
+        terms: list[float] | None = None,
     ) -> Callable[[float], float]:
         """Return Σ⟨u_bar, u⟩ where only node k sees the value moved by t·move.
 
         The u are the outputs of node k; where one has no cotangent in the graph (it
-        is a list, or was fused with the next operation), those of what reads it.
-        The sizes of the sums are appended to `terms`.
+        was fused with the next operation), those of what reads it.  With `past`, what
+        readers sent past a value counts as well.  The sizes of the sums are appended to
+        `terms`.
         """
 
         def function(t: float) -> float:
             local = dict(self.env)
             local[value] = moved(self.env[value], move, t)
             changed: set[Value] = set()
+            held: dict[Value, Any] = {}
             total = 0.0
             for n in range(k, len(self.nodes)):
                 node = self.nodes[n]
                 if n > k:
                     local[value] = self.env[value]
-                    if not changed.intersection(node.uses):
+                    seen = [v for v in held if n in self.past[v]]
+                    if not seen and not changed.intersection(node.uses):
                         continue
+                    local.update((v, held[v]) for v in seen)
                 try:
                     made = run_node(node, local)
                 except (ArithmeticError, ValueError):
                     return math.nan
+                local.update((v, self.env[v]) for v in held)
                 for out, new in zip(node.outs, made, strict=True):
                     if out in self.cotangents and is_movable(new):
                         if np.shape(new) != np.shape(self.env[out]):
@@ -211,10 +248,12 @@ class Local(Program):
                         total += inner(self.cotangents[out], off)
                         if terms is not None:
                             terms.append(magnitude(self.cotangents[out], new))
+                        if past and out in self.past:
+                            held[out] = new
+                            self.passed.add(out)
                     else:
                         local[out] = new
                         changed.add(out)
-                        self.passed.add(out)
             return total
 
         return function
@@ -235,32 +274,52 @@ class Local(Program):
         self, value: Value, generated: Array, sent: list[_Contribution]
     ) -> tuple[_Contribution, Array | None]:
         """Return the contribution that is wrong, and what the gradient has of it."""
-        all_sent = sum((c.values for c in sent), np.zeros(len(generated)))
         # The length of an array, say, sends nothing back.
         sent = [c for c in sent if np.any(c.values)] or sent
-        off = generated - all_sent
-        single = len(sent) == 1
+        rank, one, off = self._best(value, generated, sent)
+        if rank == UNEXPLAINED:
+            # One is wrong, and what others sent went past this value.
+            for missing in range(1, min(len(sent), 4)):
+                for rest in combinations(sent, len(sent) - missing):
+                    found = self._best(value, generated, list(rest))
+                    if found[0] < rank:
+                        rank, one, off = found
+        ratio: Array = (off + one.values) / one.values
+        x = self.env[value]
+        whole = not isinstance(x, list) and np.size(x) == len(ratio)
+        if whole and (len(sent) == 1 or rank < UNEXPLAINED):
+            return one, ratio.reshape(np.shape(x))
+        if all(same(float(ratio[0]), float(r)) for r in ratio):
+            return one, ratio
+        return one, None
+
+    def _best(
+        self, value: Value, generated: Array, sent: list[_Contribution]
+    ) -> tuple[int, _Contribution, Array]:
+        """Return the contribution whose scaling explains a cotangent best.
+
+        With it, how readily (0 is best) and what the cotangent is off by.
+        """
+        off = generated - sum((c.values for c in sent), np.zeros(len(generated)))
+        size = float(np.linalg.norm(off))
         ranked = []
         for order, one in enumerate(sent):
             values = one.values
             weight = float(values @ values)
             factor = float(off @ values) / weight if weight else math.nan
             rest = float(np.linalg.norm(off - factor * values))
-            size = float(np.linalg.norm(off))
-            fits = rest <= 1e-4 * size
-            named = factors(self.operands(one.node, value))
-            rank = plausibility(1.0 + factor, named) if fits else 9
-            ranked.append((rank, rest if not fits else 0.0, order))
-        best = sent[min(ranked)[2]]
-        values = best.values
-        ratio: Array = (off + values) / values
-        x = self.env[value]
-        whole = not isinstance(x, list) and np.size(x) == len(ratio)
-        if whole and (single or min(ranked)[0] < 9):
-            return best, ratio.reshape(np.shape(x))
-        if all(same(float(ratio[0]), float(r)) for r in ratio):
-            return best, ratio
-        return best, None
+            if rest <= 1e-4 * size:
+                named = factors(self.operands(one.node, value))
+                ranked.append((plausibility(1.0 + factor, named), 0.0, order))
+            else:
+                ranked.append((UNEXPLAINED, rest, order))
+        rank, _, order = min(ranked)
+        return rank, sent[order], off
+
+
+def _consistent(generated: Array, sent: list[_Contribution]) -> bool:
+    """Say whether a cotangent is the sum of what was sent, along each move."""
+    return not any(_breaks(g, sent, j) for j, g in enumerate(generated))
 
 
 def _breaks(generated: float, sent: list[_Contribution], j: int) -> bool:
