@@ -63,7 +63,8 @@ COMPLEX = frozenset({"np.conj", "np.real", "np.imag", "builtins.complex", "np.an
 """Operations that show that complex numbers may be about."""
 
 LISTS = frozenset(
-    {"list", "list_append", "list_reverse", "list_zeros", "builtins.list", "tolist"}
+    {"list", "list_append", "list_reverse", "list_zeros", "builtins.list", "tolist",
+     "runtime.split_like", "runtime.list_add"}
 )
 """Operations whose result is a run-time list whatever is known of the items."""
 

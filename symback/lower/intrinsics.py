@@ -437,7 +437,7 @@ def _extreme(name: str) -> Handler:
                 if default is not None:
                     return default
                 raise low.refuse(f"`{name}` of nothing")
-        if all(isinstance(a, Known) for a in args):
+        if len(args) > 1 and all(isinstance(a, Known) for a in args):
             return Known(getattr(builtins, name)(*(a.value for a in args)))
         result = args[0]
         for one in args[1:]:
@@ -815,12 +815,18 @@ def _put(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 @operation("np.place", "np.putmask")
 def _putmask(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    mask = low.operand(args[1])
-    item = args[2]
-    value = low.operand(item)
-    known = low.type_of(value)
-    if known is not None and known.is_array:
-        item = low.wrap(low.emit("getitem", value, mask))
+    mask, value = low.operand(args[1]), low.operand(args[2])
+    item, known = args[2], low.type_of(value)
+    if known is None or known.is_array:
+        if low.last_function is np.place:
+            # It takes the first values, as many as there are places.
+            count = low.emit("np.count_nonzero", mask)
+            flat = low.emit("np.ravel", value)
+            item = low.wrap(low.emit("getitem", flat, slice(None, count)))
+        else:
+            shape = low.emit("shape", low.operand(args[0]))
+            wide = low.emit("np.broadcast_to", value, shape)
+            item = low.wrap(low.emit("getitem", wide, mask))
     low.store(args[0], args[1], item)
     return Known(None)
 

@@ -107,9 +107,11 @@ class Loops(Statements):
         con = ("x", frame.number, f"con{self.fresh()}")
         self.state[brk] = Known(False)
 
+        flags = [brk, *frame.exits]
+
         def body(item: Any) -> None:
-            self.state[brk] = Known(False)
-            self.state[con] = Known(False)
+            # An iteration begins only where no exit has been taken.
+            self.state.update(dict.fromkeys((*flags, con), Known(False)))
             frame.exits += [brk, con]
             try:
                 with self.at(node.target):
@@ -119,7 +121,6 @@ class Loops(Statements):
                 del frame.exits[-2:]
                 self.state.pop(con, None)
 
-        flags = [brk, *frame.exits]
         self.loop(walked, body, flags, node)
         self.after_loop(brk, node.orelse)
 
@@ -152,9 +153,10 @@ class Loops(Statements):
         def test() -> Any:
             return self.truth(self.value(node.test))
 
+        flags = [brk, *frame.exits]
+
         def body() -> None:
-            self.state[brk] = Known(False)
-            self.state[con] = Known(False)
+            self.state.update(dict.fromkeys((*flags, con), Known(False)))
             frame.exits += [brk, con]
             try:
                 self.run(node.body)
@@ -162,7 +164,6 @@ class Loops(Statements):
                 del frame.exits[-2:]
                 self.state.pop(con, None)
 
-        flags = [brk, *frame.exits]
         self.while_loop(test, body, flags, node)
         self.after_loop(brk, node.orelse)
 
@@ -181,7 +182,7 @@ class Loops(Statements):
             if test.value:
                 self.run(orelse)
         else:
-            self.choose(test, lambda: self.run(orelse), lambda: None)
+            self.choose(test, lambda: self.go_on(orelse), lambda: None)
 
     # Comprehensions
 
@@ -344,7 +345,14 @@ class Loops(Statements):
                     continue
                 if number < len(items):
                     rest = number
-                    self.choose(self.negate(done), lambda: step(rest), lambda: None)
+
+                    def go_on() -> None:
+                        self.state.update(
+                            {k: Known(False) for k in flags if k in self.state}
+                        )
+                        step(rest)
+
+                    self.choose(self.negate(done), go_on, lambda: None)
                 return
 
         if len(items) > MAX_UNROLLED:

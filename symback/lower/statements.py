@@ -79,9 +79,15 @@ class Statements(Calls):
                     continue
                 if rest:
                     self.choose(
-                        self.negate(done), lambda r=rest: self.run(r), lambda: None
+                        self.negate(done), lambda r=rest: self.go_on(r), lambda: None
                     )
                 return
+
+    def go_on(self, body: Sequence[ast.stmt]) -> None:
+        """Lower statements on the path on which no exit has been taken."""
+        for key in self.frame.exits:
+            self.state[key] = Known(False)
+        self.run(body)
 
     def statement(self, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         """Lower one statement; return whether it has lowered `rest` as well."""
@@ -682,7 +688,7 @@ class Statements(Calls):
             if not done.value:
                 self.run(rest)
             return
-        self.choose(self.negate(done), lambda: self.run(rest), lambda: None)
+        self.choose(self.negate(done), lambda: self.go_on(rest), lambda: None)
 
     def on_Match(self, node: ast.Match, rest: list[ast.stmt]) -> bool:
         subject = self.value(node.subject)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .helpers import is_complex, safe, softmax, unreduce
+from .helpers import count, is_complex, safe, softmax, unreduce
+from .linalg import dot_a, dot_b, inner_a, inner_b, matmul_a, matmul_b
 from .reductions import std_of
 from .registry import closed
 
@@ -35,7 +36,7 @@ def squared_norm(out_bar: Array, x: Array) -> Array:
 
 def squared_norm_axis(out_bar: Array, x: Array, axis: Any) -> Array:
     """Return the cotangent of squared norms along `axis`."""
-    return np.expand_dims(out_bar, axis) * twice(x)
+    return unreduce(out_bar, axis, False) * twice(x)
 
 
 def length(out_bar: Array, out: Array, x: Array) -> Array:
@@ -43,9 +44,45 @@ def length(out_bar: Array, out: Array, x: Array) -> Array:
     return x * (out_bar / safe(out))
 
 
+def length_product(out_bar: Array, out: Array, x: Array) -> Array:
+    """Return the cotangent of the root of ``x @ x``: a length if x is a vector."""
+    if np.ndim(x) == 1:
+        return length(out_bar, out, x)
+    half = 0.5 * out_bar / out
+    return matmul_a(half, x, x) + matmul_b(half, x, x)
+
+
+def length_dot(out_bar: Array, out: Array, x: Array) -> Array:
+    """Return the cotangent of the root of ``np.dot(x, x)``."""
+    if np.ndim(x) == 1:
+        return length(out_bar, out, x)
+    half = 0.5 * out_bar / out
+    return dot_a(half, x, x) + dot_b(half, x, x)
+
+
+def length_inner(out_bar: Array, out: Array, x: Array) -> Array:
+    """Return the cotangent of the root of ``np.inner(x, x)``."""
+    if np.ndim(x) == 1:
+        return length(out_bar, out, x)
+    half = 0.5 * out_bar / out
+    return inner_a(half, x, x) + inner_b(half, x, x)
+
+
+def length_vdot(out_bar: Array, out: Array, x: Array) -> Array:
+    """Return the cotangent of the root of ``np.vdot(x, x)``, a length of any rank."""
+    return length(out_bar, out, np.conj(x) if is_complex(x) else x)
+
+
+def root_of_square(x: Array, out: Array) -> Array:
+    """Return the slope of sqrt(x**2): the sign of a real x."""
+    if is_complex(x):
+        return x / safe(out)
+    return np.sign(x)
+
+
 def length_axis(out_bar: Array, out: Array, x: Array, axis: Any) -> Array:
     """Return the same along `axis`."""
-    return x * np.expand_dims(out_bar / safe(out), axis)
+    return x * unreduce(out_bar / safe(out), axis, False)
 
 
 def rms(out_bar: Array, out: Array, x: Array) -> Array:
@@ -55,8 +92,7 @@ def rms(out_bar: Array, out: Array, x: Array) -> Array:
 
 def rms_axis(out_bar: Array, out: Array, x: Array, axis: Any) -> Array:
     """Return the same along `axis`."""
-    share = np.size(x) / np.size(out)
-    return x * np.expand_dims(out_bar / (share * safe(out)), axis)
+    return x * unreduce(out_bar / (count(x, axis) * safe(out)), axis, False)
 
 
 def root_var(out_bar: Array, out: Array, x: Array) -> Array:
@@ -132,7 +168,7 @@ closed(
 for root in ("np.sqrt({})", "({}) ** 0.5"):
     for square in squares("x"):
         if "power" not in square:
-            closed(root.format(square), "np.sign(x)", kink="x == 0: 0")
+            closed(root.format(square), root_of_square, kink="x == 0: 0")
 for square in squares("np.sqrt(x)")[:3]:
     closed(square, "1", domain="x >= 0")
 closed("(x ** 0.5) ** 2", "1", domain="x >= 0")
@@ -173,8 +209,13 @@ for square in squares("x"):
         pullback=True,
         kink="x == 0: 0",
     )
-for product in ("x @ x", "np.dot(x, x)", "np.vdot(x, x)", "np.inner(x, x)"):
-    closed(f"np.sqrt({product})", length, pullback=True, kink="x == 0: 0")
+for product, pulled in (
+    ("x @ x", length_product),
+    ("np.dot(x, x)", length_dot),
+    ("np.inner(x, x)", length_inner),
+    ("np.vdot(x, x)", length_vdot),
+):
+    closed(f"np.sqrt({product})", pulled, pullback=True, kink="x == 0: 0")
 closed("np.sum(x ** 2) ** 0.5", length, pullback=True, kink="x == 0: 0")
 closed("np.sqrt(np.var(x))", root_var, pullback=True, kink="all are equal: 0")
 closed(

@@ -60,6 +60,7 @@ class Cotangents:
     def __init__(self, low: Any) -> None:
         self.low = low
         self.guarded = False
+        self.carried: dict[Value, tuple[Arg, Arg]] = {}
 
     # Shapes
 
@@ -187,6 +188,8 @@ class Cotangents:
         if not isinstance(primal, Value) or primal in seen:
             return False
         seen.add(primal)
+        if primal in self.carried:
+            return any(self.may_lack(part, seen) for part in self.carried[primal])
         node = self.low.defs.get(primal)
         if node is None or not node.blocks:
             return False

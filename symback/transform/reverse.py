@@ -171,6 +171,12 @@ class Reverse(Control):
     def mark_risky(self, block: Block) -> None:
         """Note the values that may be infinite though the parameters are finite."""
         for node in block.walk():
+            if node.op in ("for", "while"):
+                inits, body = node.args[-1], node.blocks[-1]
+                params = body.params[len(body.params) - len(inits) :]
+                nexts = body.results[1 if node.kwargs.get("breaks") else 0 :]
+                parts = zip(inits, nexts, strict=False)
+                self.carried.update(zip(params, parts, strict=True))
             risky = node.op in SINGULAR or any(v in self.risky for v in node.inputs)
             if node.op in ("pow", "np.power"):
                 power = node.args[1]
