@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symback.rules import CLOSED, Rule
-from tests.rules.calls import numbers
+from tests.rules.calls import complexes, numbers
 from tests.rules.evaluate import NAMESPACE, numeric, pull
 
 BY_CALL = {rule.call: rule for rule in CLOSED}
@@ -68,6 +68,67 @@ def test_pattern_against_differences(call: str) -> None:
             bars[name], numeric(loss, args[k], 1e-3), rtol=1e-8, atol=1e-9
         )
         assert np.shape(bars[name]) == np.shape(args[k])
+
+
+def compared(call: str, *args: Any) -> None:
+    """Compare a rule with differences at arguments of another shape or kind."""
+    rule = BY_CALL[call]
+    function = function_of(rule)
+    out = function(*args)
+    rng = np.random.default_rng(3)
+    weights: Any = rng.uniform(0.5, 1.5, np.shape(out))
+    if np.iscomplexobj(out):
+        weights = weights + 1j * rng.uniform(0.5, 1.5, np.shape(out))
+    bars = pull(rule, args, out_bar=weights, function=function)
+
+    def loss(x: Any) -> float:
+        return float(np.real(np.sum(weights * function(x, *args[1:]))))
+
+    np.testing.assert_allclose(
+        bars["x"], numeric(loss, args[0], 1e-3), rtol=1e-7, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("product", ["x @ x", "np.dot(x, x)", "np.inner(x, x)"])
+def test_the_root_of_a_product_of_matrices_is_no_length(product: str) -> None:
+    compared(f"np.sqrt({product})", np.abs(numbers(3, 3)) + 0.2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.sqrt(x ** 2)",
+        "np.sqrt(x * x)",
+        "np.abs(x) ** 2",
+        "np.linalg.norm(x) ** 2",
+        "np.sqrt(np.sum(x ** 2))",
+        "1 / (1 + np.exp(-x))",
+        "np.log(np.sum(np.exp(x)))",
+        "np.sqrt(np.var(x))",
+        "np.sqrt(np.vdot(x, x))",
+    ],
+)
+def test_complex_numbers(call: str) -> None:
+    compared(call, complexes(3) + 0.3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.sqrt(np.sum(x ** 2, axis=axis))",
+        "np.sqrt(np.mean(x ** 2, axis=axis))",
+        "np.sqrt(np.var(x, axis=axis))",
+        "np.linalg.norm(x, axis=axis) ** 2",
+        "np.log(np.sum(np.exp(x), axis=axis))",
+        "np.log(np.sum(np.exp(x), axis=axis, keepdims=True))",
+    ],
+)
+@pytest.mark.parametrize("axis", [None, (0, 2), -1])
+def test_all_kinds_of_axes(call: str, axis: Any) -> None:
+    x = numbers(2, 3, 4)
+    if "norm" in call and axis is None:
+        x = numbers(4)
+    compared(call, x, axis)
 
 
 def test_no_pattern_stands_twice() -> None:
