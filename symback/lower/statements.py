@@ -514,6 +514,8 @@ class Statements(Calls):
                     result = self.emit(op, value, self.operand(item))
                     self.write(current, result)
                     return
+                if value.type is None and self.aliased(current):
+                    raise self.uncertain_item(value)
             self.store(container, index, self.operate(op, current, item))
             return
         place = self.operand(index)
@@ -529,6 +531,18 @@ class Statements(Calls):
             return
         current = self.emit("getitem", self.read(container), place)
         self.store(container, index, self.operate(op, current, item))
+
+    def uncertain_item(self, value: Value) -> Exception:
+        """Return the error for ``items[k] += ...`` of what may be a shared array."""
+        if self.mode == "generic":
+            found: Exception = self.ask_arguments(
+                value.name or "it", "is changed in place while it has another name"
+            )
+            return found
+        return self.refuse(
+            "whether this item is an array, and changed in place, cannot be told",
+            "take a copy first.",
+        )
 
     def adds_once(self, place: Any) -> bool:
         """Say whether an index names each entry at most once, so that += accumulates."""

@@ -47,7 +47,7 @@ FRESH_BUILTINS = frozenset(
         "abs all any bool complex divmod float hash int isinstance len pow print range "
         "repr round str type"
     ).split()
-)
+) | {"runtime.zeros_of", "runtime.winners", "runtime.cofactor", "astype", "item", "tolist"}
 
 CONTAINERS = frozenset(
     "list struct list_reverse builtins.list builtins.tuple builtins.sorted "

@@ -70,7 +70,9 @@ def length_inner(out_bar: Array, out: Array, x: Array) -> Array:
 
 def length_vdot(out_bar: Array, out: Array, x: Array) -> Array:
     """Return the cotangent of the root of ``np.vdot(x, x)``, a length of any rank."""
-    return length(out_bar, out, np.conj(x) if is_complex(x) else x)
+    if is_complex(x):
+        return np.conj(x) * (np.real(out_bar) / safe(np.real(out)))
+    return length(out_bar, out, x)
 
 
 def root_of_square(x: Array, out: Array) -> Array:

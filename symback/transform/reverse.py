@@ -53,7 +53,8 @@ class Joint:
 
     graph : its result is ``(value, gradient)``.  backward_from : the number of its first
     backward node.  cotangents : the primal values' final cotangents, as far as they are
-    made; a `Cotangent` stands for one that is zero except at its place.
+    made; a `Cotangent` stands for one that is zero except at its place, or holds
+    anything where the program does not use the value.
     """
 
     graph: Graph
@@ -247,8 +248,8 @@ class Reverse(Control):
         fresh = isinstance(value, Value) and value.name is None and value in self.low.defs
         if fresh and primal.name and cot.place is None:
             object.__setattr__(value, "name", f"{primal.name}_bar")
-        if cot.state == "clean":
-            self.found[primal] = value if cot.place is None else cot
+        clean = cot.state == "clean" and cot.place is None
+        self.found[primal] = value if clean else cot
         return cot
 
     def no_rule(self, node: Node) -> MissingRuleError:

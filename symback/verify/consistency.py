@@ -20,6 +20,7 @@ from .blame import OFF, Program, plausibility
 from .interpret import read, run_graph, run_node
 from .meaning import factors, same
 from .moves import (
+    SMALL,
     directions,
     inner,
     is_movable,
@@ -72,6 +73,7 @@ class Local(Program):
         self.past: dict[Value, set[int]] = {}
         self.suspects: dict[Value, Culprit] = {}
         self.passed: set[Value] = set()
+        self.masked: set[Value] = set()
         self.cotangents: dict[Value, Any] = {}
         self.parameters = {p.value: p.name for p in source.primal.params}
         for value, x in self.env.items():
@@ -86,6 +88,11 @@ class Local(Program):
             return 1.0
         found = self.source.cotangents.get(value)
         place = getattr(found, "place", None)
+        if getattr(found, "state", "clean") != "clean":
+            if place is not None or isinstance(x, list) or np.size(x) > SMALL:
+                return None
+            self.masked.add(value)
+            return shaped(self._read(found.value), x)
         if place is not None:
             index = read(place, self.joint)[0]
             made = np.zeros(np.shape(x))
@@ -153,9 +160,14 @@ class Local(Program):
         if symmetric(x) and symmetric(x_bar):
             # Of a symmetric matrix only symmetric moves mean anything to `cholesky`.
             moves = [0.5 * (m + m.T) for m in moves]
-        generated = np.array([inner(x_bar, m) for m in moves])
         self.passed.clear()
         sent = self._all_sent(value, moves, past=True)
+        if value in self.masked:
+            # Entries that nothing depends on are not cleared until the end.
+            used = np.any([c.values != 0.0 for c in sent], axis=0)
+            x_bar = np.where(used.reshape(np.shape(x)), x_bar, 0.0)
+            self.cotangents[value] = x_bar
+        generated = np.array([inner(x_bar, m) for m in moves])
         passed = self.passed & self.suspects.keys()
         if _consistent(generated, sent):
             for v in passed:

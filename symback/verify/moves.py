@@ -99,6 +99,8 @@ def shaped(x_bar: Any, x: Any) -> Any:
     found = np.asarray(x_bar)
     if x_bar is None or found.dtype.kind not in "fiub":
         return None
+    if found.shape not in ((), np.shape(x)):
+        return None
     return np.broadcast_to(found, np.shape(x))
 
 
