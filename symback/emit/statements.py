@@ -197,7 +197,7 @@ class Builder:
             body.append(Do(ast.Expr(call), span))
             return
         _, index, value = node.args
-        index = self.expressions.index(changed, index)
+        index = self.plan.resolve(self.expressions.index(changed, index))
         store: ast.Name | ast.Subscript
         store = self.expressions.subscript(name(), index, ast.Store())
         made: ast.stmt
@@ -210,19 +210,26 @@ class Builder:
             store = self.names.variable(target, store=True)
         if node.op == "setitem":
             made = ast.Assign([store], arg(value))
-        elif self.kinds.is_list(changed) and not self.kinds.is_scalar(value):
+        elif self._adds_in_place(changed, index, value):
+            made = ast.AugAssign(store, ast.Add(), arg(value))
+        elif self.kinds.is_list(changed) or self.kinds.is_integer(index):
             # `l[i] += v` would add into an array that others may hold, too.
             read = self.expressions.subscript(name(), index)
             made = ast.Assign([store], ast.BinOp(read, ast.Add(), arg(value)))
-        elif self.kinds.is_list(changed) or self.kinds.is_basic(
-            self.plan.resolve(index)
-        ):
-            made = ast.AugAssign(store, ast.Add(), arg(value))
         else:
             at = self.expressions.dotted("np.add.at")
             parts = [name(), self.expressions.arg(index), arg(value)]
             made = ast.Expr(ast.Call(at, parts, []))
         body.append(Do(made, span))
+
+    def _adds_in_place(self, changed: Arg, index: Arg, value: Arg) -> bool:
+        """Return whether ``x[i] += v`` adds to what x holds, once for each index."""
+        if self.kinds.is_list(changed):
+            return self.kinds.is_scalar(value)
+        if self.kinds.is_integer(index):
+            # Of a list, this would change the item; nothing else is a list here.
+            return self.kinds.is_array(changed)
+        return self.kinds.is_basic(index)
 
     # Control flow
 
