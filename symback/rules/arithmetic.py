@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
-from .helpers import is_complex, is_constant
+from .helpers import is_complex, is_constant, safe
 from .registry import elementwise, pullback, zero
 
 Array = Any
@@ -60,10 +60,10 @@ def frexp_of(mantissa_bar: Array, exponent: Any, x: Array) -> Array:
     return np.ldexp(mantissa_bar, -exponent)
 
 
-def abs_slope(x: Array) -> Array:
+def abs_slope(x: Array, out: Array) -> Array:
     """Return ∂|x|/∂x; 0 at 0."""
     if is_complex(x):
-        return np.conj(np.sign(x))
+        return np.conj(x) / safe(out)
     return np.sign(x)
 
 

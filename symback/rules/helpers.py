@@ -24,6 +24,7 @@ __all__ = [
     "both",
     "cast_back",
     "cho_solve_factor",
+    "conjugated",
     "count",
     "distance_weights",
     "gap",
@@ -301,6 +302,11 @@ def cho_solve_factor(out: Array, b_bar: Array, c_and_lower: Any, b: Array) -> An
 def twin(a: Array, g: Array) -> Array:
     """Return [[aᵀ, g], [0, aᵀ]], whose function holds the function's derivative."""
     return np.block([[a.T, g], [np.zeros_like(a), a.T]])
+
+
+def conjugated(x: Array) -> Array:
+    """Return the complex conjugate, which is x itself if x is real."""
+    return np.conj(x) if is_complex(x) else x
 
 
 def positions(x: Array) -> Array:

@@ -9,8 +9,10 @@ import numpy as np
 
 from .. import runtime
 from .helpers import (
+    conjugated,
     count,
     from_last,
+    is_complex,
     is_constant,
     is_sequence,
     known_rank,
@@ -317,12 +319,14 @@ def interp_xp(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
 
 def convolve_a(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
     """Correlate the cotangent with the other factor."""
-    return np.correlate(convolve_full(out_bar, a, v, mode), v, mode="valid")
+    g = convolve_full(out_bar, a, v, mode)
+    return np.correlate(g, conjugated(v), mode="valid")
 
 
 def convolve_v(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
     """Correlate the cotangent with the other factor."""
-    return np.correlate(convolve_full(out_bar, a, v, mode), a, mode="valid")
+    g = convolve_full(out_bar, a, v, mode)
+    return np.correlate(g, conjugated(a), mode="valid")
 
 
 def convolve_full(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
@@ -336,12 +340,13 @@ def convolve_full(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
 
 def correlate_a(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
     """Convolve the cotangent with the other factor, as a correlation is reversed."""
-    return convolve_a(out_bar, a, np.flip(v), mode)
+    return convolve_a(out_bar, a, np.flip(conjugated(v)), mode)
 
 
 def correlate_v(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
     """Correlate the cotangent with the other factor, reversed."""
-    return np.flip(convolve_v(out_bar, a, np.flip(v), mode))
+    v_bar = np.flip(convolve_v(out_bar, a, np.flip(conjugated(v)), mode))
+    return conjugated(v_bar) if is_complex(v) else v_bar
 
 
 def bincount_weights(out_bar: Array, x: Any, weights: Array) -> Array:

@@ -180,7 +180,7 @@ def third_of(out_bar: Array, out_bar_: Array, a: Array) -> Array:
 def direction(x: Array) -> Array:
     """Return ∂|x|/∂x; 0 at 0."""
     if is_complex(x):
-        return np.conj(np.sign(x))
+        return np.conj(x) / safe(np.abs(x))
     return np.sign(x)
 
 

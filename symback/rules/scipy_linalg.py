@@ -297,11 +297,11 @@ FULL = "whole_convolution(out_bar, in1, in2, mode)"
 for name, method in (("convolve", ", method='auto'"), ("fftconvolve", "")):
     pullback(
         f"{SG}.{name}(in1, in2, mode='full'{method})",
-        f"{SG}.correlate({FULL}, in2, mode='valid')",
-        f"{SG}.correlate({FULL}, in1, mode='valid')",
+        f"{SG}.correlate({FULL}, conjugated(in2), mode='valid')",
+        f"{SG}.correlate({FULL}, conjugated(in1), mode='valid')",
     )
 pullback(
     f"{SG}.correlate(in1, in2, mode='full', method='auto')",
-    f"{SG}.convolve({FULL}, in2, mode='valid')",
-    f"np.flip({SG}.correlate({FULL}, in1, mode='valid'))",
+    f"{SG}.convolve({FULL}, conjugated(in2), mode='valid')",
+    f"conjugated(np.flip({SG}.correlate({FULL}, conjugated(in1), mode='valid')))",
 )

@@ -393,6 +393,7 @@ CALLS: dict[str, list[Call]] = {
     ],
     "np.real": [call(complexes(3)), call(V)],
     "np.imag": [call(complexes(3))],
+    "np.abs": [call(S), call(0.5), call(complexes(3)), call(1.5 - 0.5j)],
     "np.conj": [call(complexes(3)), call(V)],
     "np.angle": [call(complexes(3)), call(complexes(3), deg=True)],
     "np.nan_to_num": [call(V)],
@@ -462,6 +463,7 @@ CALLS |= {
     ],
 }
 
+PAIRS = [(numbers(6), V), (V, numbers(6)), (numbers(6), W[:2]), (V, W)]
 NANS = np.where(MASK, S, np.nan)
 Q = np.array([0.2, 0.75])
 GATHERED = np.array([[2, 0, 0], [1, 2, 1]])
@@ -579,12 +581,12 @@ CALLS |= {
     "np.convolve": [
         call(a, b, mode=mode)
         for mode in ("full", "same", "valid")
-        for a, b in [(numbers(6), V), (V, numbers(6)), (numbers(6), W[:2]), (V, W)]
+        for a, b in [*PAIRS, (complexes(4), complexes(3))]
     ],
     "np.correlate": [
         call(a, b, mode)
         for mode in ("full", "same", "valid")
-        for a, b in [(numbers(6), V), (V, numbers(6)), (numbers(6), W[:2]), (V, W)]
+        for a, b in [*PAIRS, (complexes(4), complexes(3))]
     ],
     "np.bincount": [
         call(np.array([0, 2, 2]), V),
@@ -841,6 +843,7 @@ CALLS |= {
                 (numbers(6), V),
                 (numbers(5), W[:2]),
                 (numbers(4, 5), numbers(2, 3)),
+                (complexes(4), complexes(3)),
             ]
         ]
         for name in ("convolve", "fftconvolve", "correlate")
