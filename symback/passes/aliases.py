@@ -47,7 +47,14 @@ FRESH_BUILTINS = frozenset(
         "abs all any bool complex divmod float hash int isinstance len pow print range "
         "repr round str type"
     ).split()
-) | {"runtime.zeros_of", "runtime.winners", "runtime.cofactor", "astype", "item", "tolist"}
+) | {
+    "runtime.zeros_of",
+    "runtime.winners",
+    "runtime.cofactor",
+    "astype",
+    "item",
+    "tolist",
+}
 
 CONTAINERS = frozenset(
     "list struct list_reverse builtins.list builtins.tuple builtins.sorted "
@@ -55,11 +62,25 @@ CONTAINERS = frozenset(
 )
 """Operations that make a new object that holds what others hold."""
 
+FRESH_HELPERS = frozenset(
+    "runtime." + name
+    for name in (
+        "cofactor cofactor_pullback dot_pullback_a dot_pullback_b gather_pullback "
+        "matmul_pullback_a matmul_pullback_b scan winners zeros_of"
+    ).split()
+)
+ONLY_FIRST = frozenset({"runtime.unbroadcast", "runtime.split_like"})
+"""Helpers whose result may be their first argument, or views of it, but of no other."""
+
 OPERATORS = frozenset(
     "add sub mul truediv floordiv mod pow matmul neg pos invert lt le gt ge eq ne "
     "and_ or_ xor lshift rshift not_ is_ is_not contains dim shape fstring "
     "assert raise".split()
 )
+
+
+FRESH = OPERATORS | FRESH_BUILTINS | FRESH_HELPERS
+"""Operations whose result shares no memory with their arguments."""
 
 
 def has_inplace(graph: Graph) -> bool:
@@ -185,7 +206,7 @@ class Aliases:
                 items = self._contents(items)
             self._add(outs[0], [outs[0]])
             self._hold([outs[0]], items)
-        elif op == "list_zeros":
+        elif op in ("list_zeros", "runtime.zeros_of"):
             self._add(outs[0], [outs[0]])
             self._hold([outs[0]], {(node, "items")})
         elif op == "stop_gradient":
@@ -214,8 +235,10 @@ class Aliases:
             self._hold(changed, {(node, 2)} if new is None else new)
 
     def _call(self, node: Node) -> None:
-        args = (*node.args, dict(node.kwargs))
-        fresh = node.op in OPERATORS or node.op in FRESH_BUILTINS
+        args: Arg = (*node.args, dict(node.kwargs))
+        if node.op in ONLY_FIRST:
+            args = node.args[:1]
+        fresh = node.op in FRESH
         fresh = fresh or node.op.startswith(("np.", "math.", "scipy.", "cmath."))
         taken: set[Site] = set()
         if is_view(node) or not fresh:

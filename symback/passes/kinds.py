@@ -52,6 +52,15 @@ ALIKE = frozenset(
 )
 NUMBERS = frozenset("builtins." + n for n in ("float", "bool", "complex", "hash"))
 CHOICES = frozenset({"builtins.min", "builtins.max", "builtins.abs"})
+SHAPED_AS = {
+    "runtime.unbroadcast": 1,
+    "runtime.zeros_of": 0,
+    "runtime.matmul_pullback_a": 1,
+    "runtime.matmul_pullback_b": 2,
+    "runtime.dot_pullback_a": 1,
+    "runtime.dot_pullback_b": 2,
+}
+"""Helpers whose result is of the kind of one of their arguments."""
 SEVERAL = frozenset(
     "np.array_split np.atleast_1d np.atleast_2d np.atleast_3d np.broadcast_arrays "
     "np.dsplit np.hsplit np.ix_ np.meshgrid np.nonzero np.split np.unstack "
@@ -196,6 +205,11 @@ class Kinds:
             return self._item(kinds[0], args[1])
         if op in OPERATORS or op in CHOICES or _is_ufunc(op):
             return _combined(op, kinds)
+        if op in SHAPED_AS:
+            like = kinds[SHAPED_AS[op]]
+            if like is not None and like.word != "array":
+                return LIST if like.word == "list" else SCALAR
+            return like
         if op in NUMBERS or op.startswith("math."):
             return SCALAR
         if op in FILLED:

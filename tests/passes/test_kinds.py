@@ -76,6 +76,11 @@ GIVEN = [
         ("np.sum", (A,), "array"),
         ("call", (X, ()), ""),
         ("stop_gradient", (S,), "scalar"),
+        ("runtime.unbroadcast", (X, S), "scalar"),
+        ("runtime.unbroadcast", (X, K), "scalar"),
+        ("runtime.unbroadcast", (S, A), "array"),
+        ("runtime.unbroadcast", (S, X), ""),
+        ("runtime.zeros_of", (L,), "list"),
     ],
 )
 def test_operations(op: str, args: tuple[Any, ...], wanted: str) -> None:
