@@ -139,7 +139,7 @@ def read_rule(function: types.FunctionType) -> FunctionSource:
         last += 1
     tree = ast.parse("".join(lines[first:last]))
     ast.increment_lineno(tree, first)
-    node = tree.body[0]
+    node = tree.body[0] if tree.body else None
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return read_function(function)
     return FunctionSource(node, code.co_filename, lines, function)

@@ -622,9 +622,20 @@ class Loops(Statements):
         """Return the user's names of carried values."""
         names: list[str | None] = []
         for key, template in templates.items():
-            name = key[2] if key[0] == "n" and template.width == 1 else None
+            name = None
+            if key[0] == "n" and template.width == 1:
+                name = key[2]
+            elif key[0] == "h" and template.width == 1:
+                name = self.name_of_cell(key[1])
             names += [name] * template.width
         return names
+
+    def name_of_cell(self, cell: int) -> str | None:
+        """Return the first of the user's names for a list or array."""
+        for key, item in self.state.items():
+            if key[0] == "n" and isinstance(item, ListRef | Array) and item.cell == cell:
+                return str(key[2])
+        return None
 
     def close(
         self,

@@ -164,7 +164,8 @@ class Names(Expressions):
             held = self.state.get(("h", item.cell))
             if hasattr(held, "leaves") and len(held.leaves) == 1:
                 value = held.leaves[0]
-        if isinstance(value, Value) and value.name is None and value in self.defs:
+        made = value in self.defs or value in self.indices if isinstance(value, Value) else False
+        if made and value.name is None:
             # A value is named once, by the first assignment that holds it.
             object.__setattr__(value, "name", name)
 

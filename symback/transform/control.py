@@ -12,6 +12,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -89,7 +90,17 @@ class Control(Cotangents):
             cotangent.value == 0
         ):
             return
+        cotangent = self.real(primal, cotangent)
         cots[primal] = self.add(primal, cots.get(primal), cotangent)
+
+    def real(self, primal: Value, cotangent: Cotangent) -> Cotangent:
+        """Keep the real part of a cotangent that a real value gets from complex ones."""
+        found, want = self.low.type_of(cotangent.value), primal.type
+        if found is None or want is None or not found.dtype.startswith("complex"):
+            return cotangent
+        if want.dtype.startswith("complex") or want.kind == "list":
+            return cotangent
+        return replace(cotangent, value=self.low.emit("np.real", cotangent.value))
 
     def named_bar(self, primal: Value) -> str | None:
         """Return the name of a cotangent."""

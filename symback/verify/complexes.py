@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from . import functions as fn
+from .arrays import (
+    SymArray,
+    as_array,
+    elementwise,
+    finish,
+    plain,
+)
 from .elements import Element, SymbolicValueError, is_number
 from .functions import element, home
-from .standin import SymArray, as_array, elementwise, finish, plain
 
 __all__ = ["FFT", "ComplexElement", "call", "to_complex"]
 
@@ -41,7 +47,7 @@ class ComplexElement:
         return np.dtype(np.complex128)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
-        from .standin import apply_ufunc
+        from .ufuncs import apply_ufunc
 
         return apply_ufunc(home(), ufunc, method, inputs, kw)
 

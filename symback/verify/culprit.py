@@ -24,14 +24,14 @@ from .concolic import Concolic, Tape
 from .deadline import Clock
 from .expressions import adjoints, partials
 from .points import same_point
-from .program import is_symbolic
 from .probes import Probed, Reading
+from .program import is_symbolic
 from .record import Event, recording
 from .result import Culprit
 from .structure import entries, leaves
 
 if TYPE_CHECKING:
-    from .comparison import _Work
+    from .comparison import Work
 
 __all__ = ["find"]
 
@@ -64,7 +64,7 @@ class Edge:
 class _Truth:
     """All edges of the user's function at one point."""
 
-    def __init__(self, work: _Work, values: dict[str, Any]) -> None:
+    def __init__(self, work: Work, values: dict[str, Any]) -> None:
         tape = Tape(40, clock=work.clock)
         with recording(tape) as recorder:
             traced = work.programs.trace(tape, values, gradient=False)
@@ -193,7 +193,7 @@ class Success:
 class _Search:
     """Tries replacements in the generated source, in the order in which it computes."""
 
-    def __init__(self, work: _Work, truth: _Truth, values: dict[str, Any]) -> None:
+    def __init__(self, work: Work, truth: _Truth, values: dict[str, Any]) -> None:
         self.work = work
         self.truth = truth
         self.clock = Clock(min(SECONDS, work.clock.left))
@@ -301,10 +301,11 @@ class _Search:
             for r in self.readings
         )
 
-
     def seen_before(self, edge: Edge, order: int) -> bool:
         """Return whether an edge's part is a value of an earlier probe or an argument."""
-        given = [x for p, v in self.values.items() for _, x in leaves(v, p) if is_symbolic(x)]
+        given = [
+            x for p, v in self.values.items() for _, x in leaves(v, p) if is_symbolic(x)
+        ]
         earlier = [rs for k, rs in enumerate(self.by_probe().values()) if k < order]
         values = [*given, *(r.value for rs in earlier for r in rs)]
         return any(
@@ -334,7 +335,7 @@ def _close(a: Any, b: Any) -> bool:
     return bool(np.all(np.abs(np.asarray(a) - b) <= 1e-9 * size))
 
 
-def find(work: _Work, generated: Generated) -> Culprit | None:
+def find(work: Work, generated: Generated) -> Culprit | None:
     """Return the culprit of a refuted comparison, or None where it was not found."""
     if not work.refuting or work.result.failure:
         return None

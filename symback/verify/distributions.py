@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from . import functions as fn
-from . import linear
+from . import linear, special
+from .arrays import as_array, elementwise, finish
 from .elements import SymbolicValueError
 from .functions import element, home
-from .standin import as_array, elementwise, finish
 
 __all__ = ["StandInDistribution"]
 
@@ -62,7 +62,7 @@ def _beta(z: Scalar, a: Scalar, b: Scalar) -> Any:
     a, b = element(a), element(b)
     return _inside(
         z,
-        lambda: (a - 1) * fn.log(z) + (b - 1) * fn.log(1 - z) - fn.betaln(a, b),
+        lambda: (a - 1) * fn.log(z) + (b - 1) * fn.log(1 - z) - special.betaln(a, b),
         0,
         1,
     )
@@ -109,7 +109,7 @@ def _gennorm(z: Scalar, beta: Scalar) -> Any:
 
 
 def _skewnorm(z: Scalar, a: Scalar) -> Any:
-    return fn.log(2) + _norm(z) + fn.log(fn.ndtr(element(a) * z))
+    return fn.log(2) + _norm(z) + fn.log(special.ndtr(element(a) * z))
 
 
 def _genextreme(z: Scalar, c: Scalar) -> Any:
@@ -124,7 +124,7 @@ def _vonmises(z: Scalar, kappa: Scalar) -> Any:
 
 
 def _truncnorm(z: Scalar, a: Scalar, b: Scalar) -> Any:
-    mass = fn.ndtr(b) - fn.ndtr(a)
+    mass = special.ndtr(b) - special.ndtr(a)
     return _inside(z, lambda: _norm(z) - fn.log(mass), element(a), element(b))
 
 
@@ -163,31 +163,31 @@ LOGPDF: dict[str, Callable[..., Any]] = {
 """log p(z; shapes)."""
 
 CDF: dict[str, Callable[..., Any]] = {
-    "norm": fn.ndtr,
+    "norm": special.ndtr,
     "expon": lambda z: 1 - fn.exp(-z) if z > 0 else element(0),
     "uniform": lambda z: fn.clip(z, 0, 1),
     "laplace": lambda z: 1 - fn.exp(-z) / 2 if z > 0 else fn.exp(z) / 2,
-    "logistic": fn.expit,
+    "logistic": special.expit,
     "cauchy": lambda z: element(1) / 2 + home().call("atan", z) / _pi(),
     "pareto": lambda z, b: 1 - z ** -element(b) if z > 1 else element(0),
     "gumbel_r": lambda z: fn.exp(-fn.exp(-z)),
     "gumbel_l": lambda z: 1 - fn.exp(-fn.exp(z)),
-    "gamma": lambda z, a: fn.gammainc(a, z),
-    "chi2": lambda z, df: fn.gammainc(element(df) / 2, z / 2),
+    "gamma": lambda z, a: special.gammainc(a, z),
+    "chi2": lambda z, df: special.gammainc(element(df) / 2, z / 2),
     "weibull_min": lambda z, c: 1 - fn.exp(-(z ** element(c))),
-    "halfnorm": lambda z: 2 * fn.ndtr(z) - 1,
+    "halfnorm": lambda z: 2 * special.ndtr(z) - 1,
     "rayleigh": lambda z: 1 - fn.exp(-z * z / 2),
-    "lognorm": lambda z, s: fn.ndtr(fn.log(z) / s),
-    "truncnorm": lambda z, a, b: (fn.ndtr(z) - fn.ndtr(a)) / (fn.ndtr(b) - fn.ndtr(a)),
+    "lognorm": lambda z, s: special.ndtr(fn.log(z) / s),
+    "truncnorm": lambda z, a, b: (special.ndtr(z) - special.ndtr(a)) / (special.ndtr(b) - special.ndtr(a)),
     "beta": lambda z, a, b: home().call("betainc", a, b, z),
 }
 """P(Z ≤ z; shapes)."""
 
 PPF: dict[str, Callable[..., Any]] = {
-    "norm": fn.ndtri,
+    "norm": special.ndtri,
     "expon": lambda q: -fn.log(1 - element(q)),
     "uniform": element,
-    "logistic": fn.logit,
+    "logistic": special.logit,
     "cauchy": lambda q: home().call("tan", _pi() * (element(q) - element(1) / 2)),
     "gumbel_r": lambda q: -fn.log(-fn.log(q)),
     "gumbel_l": lambda q: fn.log(-fn.log(1 - element(q))),
@@ -197,19 +197,19 @@ PPF: dict[str, Callable[..., Any]] = {
 
 
 def _poisson(k: Scalar, mu: Scalar) -> Any:
-    return fn.xlogy(k, mu) - element(mu) - fn.loggamma(element(k) + 1)
+    return special.xlogy(k, mu) - element(mu) - fn.loggamma(element(k) + 1)
 
 
 def _binom(k: Scalar, n: Scalar, p: Scalar) -> Any:
     n, k = element(n), element(k)
     ways = fn.loggamma(n + 1) - fn.loggamma(k + 1) - fn.loggamma(n - k + 1)
-    return ways + fn.xlogy(k, p) + fn.xlogy(n - k, 1 - element(p))
+    return ways + special.xlogy(k, p) + special.xlogy(n - k, 1 - element(p))
 
 
 def _nbinom(k: Scalar, n: Scalar, p: Scalar) -> Any:
     n, k = element(n), element(k)
     ways = fn.loggamma(n + k) - fn.loggamma(k + 1) - fn.loggamma(n)
-    return ways + n * fn.log(p) + fn.xlogy(k, 1 - element(p))
+    return ways + n * fn.log(p) + special.xlogy(k, 1 - element(p))
 
 
 LOGPMF: dict[str, Callable[..., Any]] = {
@@ -217,7 +217,7 @@ LOGPMF: dict[str, Callable[..., Any]] = {
     "bernoulli": lambda k, p: _binom(k, 1, p),
     "binom": _binom,
     "nbinom": _nbinom,
-    "geom": lambda k, p: fn.log(p) + fn.xlogy(element(k) - 1, 1 - element(p)),
+    "geom": lambda k, p: fn.log(p) + special.xlogy(element(k) - 1, 1 - element(p)),
 }
 """log P(K = k; parameters), with loc = 0."""
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from . import functions as fn
-from .elements import Element, Precise, SymbolicValueError
+from .arrays import as_array, finish, plain
+from .elements import Element, SymbolicValueError
 from .functions import element, home
-from .standin import as_array, finish, plain
+from .precise import Precise
 
 __all__ = ["FUNCTIONS", "SCIPY", "cofactors", "stacked"]
 

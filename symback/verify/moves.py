@@ -99,9 +99,10 @@ def shaped(x_bar: Any, x: Any) -> Any:
     found = np.asarray(x_bar)
     if x_bar is None or found.dtype.kind not in "fiub":
         return None
-    if found.shape not in ((), np.shape(x)):
+    try:
+        return np.broadcast_to(found, np.shape(x))
+    except ValueError:
         return None
-    return np.broadcast_to(found, np.shape(x))
 
 
 def symmetric(x: Any) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .deadline import TimedOut
-from .elements import Element, PreciseHome
+from .elements import Element
 from .points import random_point, same_point
+from .precise import PreciseHome
 from .program import CannotRunError
 from .result import Kink, Row
 from .shrink import candidates
@@ -19,7 +20,7 @@ from .slopes import DIGITS, both_slopes, precise_values
 from .structure import entries
 
 if TYPE_CHECKING:
-    from .comparison import _Work
+    from .comparison import Work
 
 __all__ = ["compare_by_numbers"]
 
@@ -30,7 +31,7 @@ ENTRIES = 60
 """Entries compared one by one; more are covered by the directional derivatives."""
 
 
-def compare_by_numbers(work: _Work, points: int, step: Callable[[str], None]) -> None:
+def compare_by_numbers(work: Work, points: int, step: Callable[[str], None]) -> None:
     """Give `work` a row for each entry, from numbers alone."""
     chosen = _sizes(work)
     if chosen is None:
@@ -45,7 +46,7 @@ def compare_by_numbers(work: _Work, points: int, step: Callable[[str], None]) ->
                 break
 
 
-def _sizes(work: _Work) -> dict[str, Any] | None:
+def _sizes(work: Work) -> dict[str, Any] | None:
     """Return the smallest values on which both programs run with 90 digits."""
     for shrunk in candidates(work.values, {}):
         try:
@@ -68,7 +69,7 @@ def _sizes(work: _Work) -> dict[str, Any] | None:
     return None
 
 
-def _gradient(work: _Work, values: dict[str, Any]) -> dict[str, Any]:
+def _gradient(work: Work, values: dict[str, Any]) -> dict[str, Any]:
     home = PreciseHome(DIGITS, work.clock.share(work.seconds / 4))
     base = precise_values(home, values, work.programs.wrt)
     _, found = work.programs.gradient(home, base)
@@ -80,7 +81,7 @@ def _gradient(work: _Work, values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _point(work: _Work, values: dict[str, Any], own: bool) -> bool:
+def _point(work: Work, values: dict[str, Any], own: bool) -> bool:
     try:
         gradient = _gradient(work, values)
         names = list(gradient)[:ENTRIES]

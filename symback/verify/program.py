@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotScalarError
+from .arrays import SymArray, as_array, has_elements
 from .concolic import Concolic, Tape
 from .deadline import TimedOut
-from .elements import Element, Home, PreciseHome, SymbolicValueError
+from .elements import Element, Home, SymbolicValueError
 from .functions import is_complex
+from .precise import PreciseHome
 from .rebind import Rebinder
-from .standin import SymArray, as_array, has_elements, using
+from .standin import using
 from .structure import entries, index_name, rebuild
 
 __all__ = ["CannotRunError", "Programs", "Traced"]

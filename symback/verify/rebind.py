@@ -25,15 +25,14 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import StandInFloat, as_array
 from .elements import Element
 from .functions import home
 from .sizes import length
 from .standin import (
     FLOAT_TYPES,
-    StandInFloat,
-    _recording_function,
-    as_array,
     module,
+    recording_function,
     stand_in,
     using,
 )
@@ -74,7 +73,7 @@ class _Globals(dict[str, Any]):
         elif name == "print":
             value = _silent
         elif name in ("max", "min"):
-            value = _recording_function(getattr(builtins, name), name)
+            value = recording_function(getattr(builtins, name), name)
         else:
             raise KeyError(name)
         dict.__setitem__(self, name, value)
@@ -341,7 +340,7 @@ class _UserModule:
 
 def _stop(x: Any) -> Any:
     """Stand in for `stop_gradient`: the value stays, the derivative does not."""
-    from .standin import elementwise, finish
+    from .arrays import elementwise, finish
 
     h = home()
     return finish(

@@ -65,7 +65,7 @@ class Recorder:
             copied = self.copy(result)
             self.add(op, inputs, snapshot(copied))
             return copied
-        from .standin import SymArray, is_symbolic_array
+        from .arrays import SymArray, is_symbolic_array
 
         if not is_symbolic_array(result):
             return result
@@ -95,7 +95,7 @@ def _holds(x: Any, result: Any) -> bool:
 
 
 def _operands(args: Any) -> Iterator[Any]:
-    from .standin import is_symbolic_array
+    from .arrays import is_symbolic_array
 
     for a in args:
         if isinstance(a, Concolic):

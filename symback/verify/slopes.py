@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import as_array
 from .deadline import Clock
-from .elements import Element, Precise, PreciseHome
+from .elements import Element
+from .precise import Precise, PreciseHome
 from .program import Programs, is_integral, is_symbolic
 from .result import Witness
-from .standin import as_array
 from .structure import entries, rebuild
 
 __all__ = ["Slopes", "both_slopes", "directional", "precise_values"]

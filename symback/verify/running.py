@@ -1,0 +1,127 @@
+"""Sizes to compare at, and the program as it runs for the user."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from .deadline import TimedOut
+from .points import same_point
+from .program import CannotRunError, Loaded, load
+from .proving import Proving
+from .shrink import Shrunk, candidates, shrink_array
+from .structure import entries, leaves
+
+__all__ = ["Running"]
+
+TABLE_LIMIT = 4_000
+"""Entries beyond which a table of symbols is no longer built."""
+
+
+class Running(Proving):
+    """Runs the generated source in float64, and finds small sizes for the rest."""
+
+    def float_run(self) -> None:
+        """Run the generated source once as it runs for the user, in float64."""
+        values = same_point(self.values)
+        before = same_point(self.values)
+        programs = self.programs
+        self.float_gradient: dict[str, float] = {}
+        try:
+            with (
+                np.errstate(all="ignore"),
+                warnings.catch_warnings(),
+                redirect_stdout(StringIO()),
+            ):
+                warnings.simplefilter("ignore")
+                _, found = programs.call_generated(
+                    programs.generated.function, values, programs.generated.captured
+                )
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            self.result.failure = (
+                f"the generated source fails: {type(error).__name__}: {error}"
+            )
+            return
+        for p in values:
+            for (name, a), (_, b) in zip(
+                leaves(values[p], p), leaves(before[p], p), strict=True
+            ):
+                if isinstance(a, np.ndarray) and not np.array_equal(
+                    a, b, equal_nan=a.dtype.kind in "fc"
+                ):
+                    self.result.failure = (
+                        f"the generated source changes the argument {name}"
+                    )
+        parts = (found,) if programs.single else found
+        if isinstance(parts, (tuple, list)):
+            for p, part in zip(programs.wrt, parts, strict=False):
+                for name, x in entries(part, p):
+                    self.float_gradient[name] = float(np.real(x))
+
+    def choose_sizes(self) -> bool:
+        """Find the smallest arrays on which both programs run on symbols."""
+        captured = {
+            k: v for k, v in self.real.captured.items() if isinstance(v, np.ndarray)
+        }
+        reasons: list[str] = []
+        for shrunk in candidates(self.values, captured):
+            if self.programs_run(shrunk, captured, reasons):
+                self.shrunk = shrunk
+                self.result.sizes = str(shrunk)
+                return True
+        entries_total = sum(
+            1 for p in self.programs.wrt for _ in entries(self.values[p], p)
+        )
+        last = reasons[-1] if reasons else "there are no arrays to shrink"
+        if entries_total <= TABLE_LIMIT // 10:
+            reasons_before = list(reasons)
+            whole = Shrunk(self.values, {}, follow=False)
+            if self.programs_run(whole, captured, reasons):
+                self.shrunk = whole
+                return True
+            last = reasons[-1] if len(reasons) > len(reasons_before) else last
+        self.programs.replaced = {}
+        self.programs.loaded = self.real
+        self.reason = last
+        self.result.findings.append(f"not compared on symbols: {last}")
+        return False
+
+    def programs_run(
+        self, shrunk: Shrunk, captured: dict[str, Any], reasons: list[str]
+    ) -> bool:
+        self.programs.replaced = (
+            {id(v): shrink_array(v, shrunk.sizes) for v in captured.values()}
+            if shrunk.sizes
+            else {}
+        )
+        self.programs.loaded = self.source_for(shrunk, captured)
+        try:
+            tape = self.tape(self.clock.share(self.seconds / 3))
+            traced = self.programs.trace(tape, shrunk.values)
+        except CannotRunError as error:
+            who = "the function" if error.side == "function" else "the generated source"
+            reasons.append(f"{who} does not run on symbols: {error.reason}")
+            return False
+        except TimedOut:
+            if self.clock.over:
+                raise
+            reasons.append("running the function on symbols takes too long")
+            return False
+        return bool(traced.names) or not shrunk.sizes
+
+    def source_for(self, shrunk: Shrunk, captured: dict[str, Any]) -> Loaded:
+        """Return the source for smaller arrays: the same text, unless sizes are in it."""
+        if not shrunk.sizes or captured:
+            # Captured arrays cannot be given to the generator at another size.
+            return self.real
+        try:
+            found = self.generate(*self.call_with(same_point(shrunk.values)))
+        except Exception:
+            return self.real
+        return load(found.source, found.name, found.captured)

@@ -1,0 +1,142 @@
+"""What one comparison knows while it is under way."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from . import Generated
+from .concolic import Concolic, Tape
+from .deadline import Clock
+from .points import same_point
+from .program import Programs, Traced, is_integral, is_symbolic
+from .result import Comparison, Row
+from .shrink import Shrunk
+from .structure import entries, leaves
+
+__all__ = ["Region", "State", "Step"]
+
+Step = Callable[[str], None]
+"""Called with a word on what is done next."""
+
+GUARD = 25
+"""Digits carried beyond those that are compared."""
+
+
+@dataclass
+class Region:
+    """The set of inputs on which the programs take the same branches as at one point."""
+
+    traced: Traced
+    symbolic: list[Concolic]
+    way: str
+    points: int = 0
+    proofs: list[str] = field(default_factory=list)
+
+
+class State:
+    """One comparison under way; `result` is always what is known so far."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        parameters: dict[str, inspect.Parameter],
+        values: dict[str, Any],
+        wrt: tuple[str, ...],
+        single: bool,
+        generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated],
+        digits: int,
+        seconds: float,
+    ) -> None:
+        self.clock = Clock(seconds)
+        self.seconds = seconds
+        self.digits = digits
+        self.values = values
+        self.parameters = parameters
+        self.generate = generate
+        self.programs = Programs(fn, parameters, wrt, single)
+        self.result = Comparison(getattr(fn, "__name__", "the function"))
+        self.shrunk = Shrunk(values, {}, follow=False)
+        self.regions: list[Region] = []
+        self.rows: dict[str, Row] = {}
+        self.checked: dict[str, int] = {}
+        self.small: dict[str, tuple[Any, ...]] = {}
+        self.tried = 0
+        self.kinks_only: set[str] = set()
+        self.reason = ""
+        self.tracing = 0.0
+        self.current: dict[str, Any] | None = None
+        self.refuting: list[dict[str, Any]] = []
+
+    def call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the caller's arguments as (args, kwargs)."""
+        return self.call_with(self.values)
+
+    def call_with(
+        self, values: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for p, parameter in self.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                args.extend(values[p])
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                kwargs.update(values[p])
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                kwargs[p] = values[p]
+            else:
+                args.append(values[p])
+        return tuple(args), kwargs
+
+    def tape(self, clock: Clock | None = None) -> Tape:
+        return Tape(self.digits + GUARD, clock=clock or self.clock)
+
+    def numbers(self, values: dict[str, Any]) -> dict[str, float]:
+        """Return the value of every input by its name."""
+        found: dict[str, float] = {}
+        for p, v in values.items():
+            for path, leaf in leaves(v, p):
+                wanted = is_symbolic(leaf) or (
+                    p in self.programs.wrt and is_integral(leaf)
+                )
+                if wanted:
+                    found.update({n: float(x) for n, x in entries(leaf, path)})
+        return found
+
+    def function_runs(self, values: dict[str, Any]) -> bool:
+        """Return whether the user's own function accepts a point, as plain NumPy."""
+        args, kwargs = self.call_with(same_point(values))
+        try:
+            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
+                self.programs.fn(*args, **kwargs)
+        except Exception:
+            return False
+        return True
+
+    def function_is_finite(self) -> bool:
+        args, kwargs = self.call_with(same_point(self.values))
+        try:
+            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
+                return bool(np.all(np.isfinite(self.programs.fn(*args, **kwargs))))
+        except Exception:
+            return False
+
+    def make_rows(self, traced: Traced) -> None:
+        for name in traced.names:
+            if name not in self.rows:
+                self.rows[name] = Row(name)
+                self.checked[name] = 0
+
+    def refuted_rows(self) -> bool:
+        return any(r.verdict == "refuted" for r in self.rows.values())
+
+    def forget(self) -> None:
+        self.regions, self.rows, self.checked, self.small = [], {}, {}, {}
+        self.refuting = []
+        self.tried = 0
