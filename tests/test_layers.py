@@ -149,10 +149,14 @@ def imported_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    "statement",
-    ["import symback", "import symback.cli", "import symback.adapters.pytest_plugin"],
-)
+HEAVY = {"sympy", "mpmath", "astor", "scipy", "rich", "pygments", "IPython"}
+
+
+@pytest.mark.parametrize("statement", ["import symback", "import symback.cli"])
 def test_heavy_packages_wait_until_they_are_used(statement: str):
-    heavy = {"sympy", "mpmath", "astor", "scipy", "rich", "pygments", "IPython"}
-    assert imported_by(statement) & heavy == set()
+    assert imported_by(statement) & HEAVY == set()
+
+
+def test_the_pytest_plugin_brings_nothing_heavy():
+    plugin = imported_by("import pytest, symback.adapters.pytest_plugin")
+    assert (plugin - imported_by("import pytest")) & HEAVY == set()
