@@ -13,8 +13,11 @@ import pytest
 import symback
 from symback.errors import NotScalarError, RefutedError
 from symback.rules import REGISTRY
+from symback.verify.consistency import Local
 from symback.verify.finite import GradientCheck, check
+from symback.verify.inputs import Inputs
 from symback.verify.steps import slope
+from tests.corpus import all_cases
 
 
 @symback.differentiable(wrt=("w", "b", "v", "c"))
@@ -584,3 +587,38 @@ def test_notebooks_show_a_table():
     assert "<code>w</code>" in html
     assert "kink: 0 | -12" in html
     assert "gradient is right (2 right, 2 at a kink)" in html
+
+
+def masked(g: Any, X: Any) -> Any:
+    centred = X - np.mean(X)
+    return np.sum((g * centred / 3.0)[:, 0] ** 3)
+
+
+@pytest.mark.parametrize("op", ["mul", "truediv"])
+def test_operations_before_a_read_of_some_entries_are_named(op: str):
+    """Their cotangents hold anything in the entries that are not read."""
+    args = (RNG.normal(size=2), RNG.normal(size=(3, 2)))
+    rule = REGISTRY[op]
+    patch = with_rule(op, f"-({rule.texts[0]})", *rule.texts[1:])
+    try:
+        found = symback.differentiable(masked, wrt=("g", "X")).check(*args)
+    finally:
+        patch.undo()
+    assert not found.ok
+    assert found.culprit is not None
+    assert found.culprit.op == op
+
+
+EVERY_TENTH = [case for k, case in enumerate(all_cases()) if k % 10 == 0]
+
+
+@pytest.mark.parametrize("case", EVERY_TENTH, ids=lambda case: case.id)
+def test_right_gradients_are_right_and_have_no_culprit(case: Any):
+    function = symback.differentiable(case.fn, wrt=case.wrt)
+    args, kwargs = case.fresh()
+    found = function.check(*args, **kwargs)
+    assert found.ok, str(found)
+    inputs = Inputs(case.fn, args, kwargs, function._wrt)
+    search = Local(function._for(args, kwargs).source, inputs)
+    with np.errstate(all="ignore"):
+        assert search.culprit() is None
