@@ -27,6 +27,7 @@ __all__ = [
     "scan",
     "split_like",
     "unbroadcast",
+    "whole_convolution",
     "winners",
     "zeros_of",
 ]
@@ -146,6 +147,22 @@ def gather_pullback(out_bar: Array, places: Array, x: Array) -> Array:
     else:
         total = np.bincount(flat, weights, size)
     return unbroadcast(np.reshape(total, np.shape(x)), x)
+
+
+def whole_convolution(out_bar: Array, in1: Array, in2: Array, mode: str) -> Array:
+    """Return the cotangent of a full convolution: zeros where `mode` cut it.
+
+    >>> whole_convolution(np.ones(2), np.zeros(3), np.zeros(2), "valid")
+    array([0., 1., 1., 0.])
+    """
+    pads = []
+    for first, second, have in zip(
+        np.shape(in1), np.shape(in2), np.shape(out_bar), strict=True
+    ):
+        missing = first + second - 1 - have
+        start = (second - 1) // 2 if mode == "same" else missing // 2
+        pads.append((start, missing - start))
+    return np.pad(out_bar, pads)
 
 
 def scan(a: Array, b: Array, axis: int = 0) -> Array:

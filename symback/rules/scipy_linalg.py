@@ -292,6 +292,12 @@ pullback(
     " if np.ndim(X) == 1 else np.triu(scipy.spatial.distance.squareform(out_bar))",
 )
 
+pullback(
+    "runtime.whole_convolution(out_bar_, in1, in2, mode)",
+    "np.reshape(out_bar[runtime.whole_convolution(np.ones_like(out_bar_), in1, in2,"
+    " mode) > 0], np.shape(out_bar_))",
+    *("0.0", "0.0"),
+)
 SG = "scipy.signal"
 FULL = "whole_convolution(out_bar, in1, in2, mode)"
 for name, method in (("convolve", ", method='auto'"), ("fftconvolve", "")):

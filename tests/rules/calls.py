@@ -834,6 +834,11 @@ CALLS |= {
         call(numbers(4, 2)),
         call(numbers(4, 2), "sqeuclidean"),
     ],
+    "runtime.whole_convolution": [
+        call(numbers(4), V, W[:2], "full"),
+        call(V, V, W[:2], "same"),
+        call(numbers(2, 2), numbers(3, 4), numbers(2, 3), "valid"),
+    ],
     "scipy.spatial.distance.squareform": [call(numbers(6)), call(numbers(3))],
     **{
         f"scipy.signal.{name}": [
