@@ -178,7 +178,9 @@ CDF: dict[str, Callable[..., Any]] = {
     "halfnorm": lambda z: 2 * special.ndtr(z) - 1,
     "rayleigh": lambda z: 1 - fn.exp(-z * z / 2),
     "lognorm": lambda z, s: special.ndtr(fn.log(z) / s),
-    "truncnorm": lambda z, a, b: (special.ndtr(z) - special.ndtr(a)) / (special.ndtr(b) - special.ndtr(a)),
+    "truncnorm": lambda z, a, b: (
+        (special.ndtr(z) - special.ndtr(a)) / (special.ndtr(b) - special.ndtr(a))
+    ),
     "beta": lambda z, a, b: home().call("betainc", a, b, z),
 }
 """P(Z ≤ z; shapes)."""

@@ -19,7 +19,6 @@ from .sizes import Size
 __all__ = ["Element", "Home", "SymbolicValueError", "decide", "is_number"]
 
 
-
 class SymbolicValueError(TypeError):
     """A program asked an element for something that only a float64 has."""
 

@@ -288,114 +288,12 @@ def sinc(x: Scalar) -> Any:
     return sin(t) / t
 
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 def degrees(x: Scalar) -> Any:
     return element(x) * 180 / constant("pi")
 
 
 def radians(x: Scalar) -> Any:
     return element(x) * constant("pi") / 180
-
-
-
-
-
-
 
 
 def isnan(x: Scalar) -> bool:

@@ -44,15 +44,8 @@ RETRIES = 400
 """Attempts at a point where nothing is divided by zero and all roots exist."""
 
 
-
 LIMIT = 1e-12
 """The largest error that may be called proof."""
-
-
-
-
-
-
 
 
 @dataclass(frozen=True)
@@ -62,24 +55,6 @@ class Identity:
     proved: bool
     error: float = 1.0
     trials: int = 0
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def _degrees(nodes: list[Concolic], needed: set[int]) -> tuple[float, int]:

@@ -27,7 +27,7 @@ from .arrays import (
     finish,
 )
 from .functions import element, home
-from .numpy_functions import total
+from .reductions import summed
 from .special import EVERYTHING
 
 __all__ = ["NEEDS_FLOATS", "find"]
@@ -127,12 +127,12 @@ def _logsumexp(
     terms = np.exp(as_array(a, home()))
     if b is not None:
         terms = terms * b
-    return np.log(total(terms, axis, keepdims))
+    return np.log(summed(terms, axis, keepdims))
 
 
 def _softmax(x: Any, axis: Any = None) -> Any:
     e = np.exp(as_array(x, home()))
-    return e / total(e, axis, True)
+    return e / summed(e, axis, True)
 
 
 def _log_softmax(x: Any, axis: Any = None) -> Any:

@@ -32,9 +32,16 @@ from .functions import element, home
 from .sizes import Size, counted
 from .ufuncs import apply_ufunc
 
-__all__ = ["iscomplexobj", "total"]
+__all__ = ["filled", "into", "iscomplexobj", "where"]
 
 Array = Any
+
+
+def into(out: Any, result: Any) -> Any:
+    if out is None:
+        return result
+    out[...] = result
+    return out
 
 
 def lifted(x: Any) -> Array:
@@ -44,7 +51,6 @@ def lifted(x: Any) -> Array:
 
 def real_valued(dtype: Any) -> bool:
     return kind_of(dtype) == "f"
-
 
 
 # ---------------------------------------------------------------- creation
@@ -77,7 +83,7 @@ for _function in (np.asarray, np.asanyarray, np.ascontiguousarray):
     OVERRIDES[_function] = _as_given
 
 
-def _filled(shape: Any, value: Any) -> Any:
+def filled(shape: Any, value: Any) -> Any:
     made = np.empty(shape, dtype=object)
     flat = made.reshape(-1)
     for i in range(flat.size):
@@ -89,7 +95,7 @@ def _creator(real: Any, value: Any) -> Callable[..., Any]:
     def create(shape: Any, dtype: Any = None, **options: Any) -> Any:
         if not real_valued(dtype):
             return real(shape, dtype=dtype)
-        return _filled(_shape(shape), element(value))
+        return filled(_shape(shape), element(value))
 
     return create
 
@@ -111,7 +117,7 @@ def _like(real: Any, value: Any) -> Callable[..., Any]:
         wants_float = has_elements(x) if dtype is None else real_valued(dtype)
         if not wants_float:
             return real(plain(x), dtype=dtype, shape=shape)
-        made = _filled(np.shape(x) if shape is None else shape, element(value))
+        made = filled(np.shape(x) if shape is None else shape, element(value))
         return complexes.to_complex(made) if dtype is None and iscomplexobj(x) else made
 
     return create
@@ -127,7 +133,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     floats = has_elements(fill_value) if dtype is None else real_valued(dtype)
     if not floats:
         return np.full(shape, plain(fill_value), dtype=dtype)
-    made = _filled(_shape(shape), element(0))
+    made = filled(_shape(shape), element(0))
     made[...] = as_array(fill_value, home())
     return made
 
@@ -249,216 +255,6 @@ def interp(x: Any, xp: Any, yp: Any, left: Any = None, right: Any = None) -> Any
     return finish(elementwise(function, x))
 
 
-# ---------------------------------------------------------------- reductions
-
-
-def total(x: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Any:
-    options = {"axis": axis, "keepdims": keepdims}
-    if where is not True:
-        options |= {"where": where, "initial": 0}
-    return apply_ufunc(home(), np.add, "reduce", (as_array(x, home()),), options)
-
-
-def _count(x: Any, axis: Any, where: Any = True) -> Any:
-    ones = np.broadcast_to(plain(where), np.shape(x)).astype(int)
-    axes = tuple(axis) if isinstance(axis, list) else axis
-    return ones.sum(axis=axes, keepdims=True)
-
-
-def _shaped(x: Any, keepdims: bool, axis: Any) -> Any:
-    if keepdims:
-        return x
-    x = plain(x)
-    return finish(x.reshape(()) if axis is None else x.squeeze(axis=axis))[()]
-
-
-@implements(np.mean)
-def mean(
-    x: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Any:
-    total = total(x, axis, True, where) / _count(x, axis, where)
-    return _into(out, _shaped(total, keepdims is True, axis))
-
-
-def _into(out: Any, result: Any) -> Any:
-    if out is None:
-        return result
-    out[...] = result
-    return out
-
-
-@implements(np.var)
-def var(
-    x: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
-    x = as_array(x, home())
-    count = _count(x, axis, where)
-    middle = total(x, axis, True, where) / count if mean is None else mean
-    off = x - middle
-    ddof = ddof if correction is None else correction
-    total = total(fn_abs_square(off), axis, True, where) / (count - ddof)
-    return _into(out, _shaped(total, keepdims is True, axis))
-
-
-def fn_abs_square(x: Any) -> Any:
-    """Return |x|² of real or complex entries."""
-    return np.real(x * np.conjugate(x))
-
-
-@implements(np.std)
-def std(x: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    return _into(out, finish(elementwise(fn.sqrt, var(x, *args, **kwargs))))
-
-
-@implements(np.average)
-def average(
-    x: Any, axis: Any = None, weights: Any = None, keepdims: bool = False, **o: Any
-) -> Any:
-    if weights is None:
-        return mean(x, axis, keepdims=keepdims)
-    x, weights = as_array(x, home()), as_array(weights, home())
-    if weights.shape != x.shape:
-        shape = [1] * x.ndim
-        shape[axis] = len(weights)
-        weights = weights.reshape(shape)
-    top = total(x * weights, axis, True)
-    bottom = total(weights * np.ones(x.shape), axis, True)
-    return _shaped(top / bottom, keepdims, axis)
-
-
-@implements(np.ptp)
-def ptp(x: Any, axis: Any = None, **options: Any) -> Any:
-    return np.max(x, axis=axis, **options) - np.min(x, axis=axis, **options)
-
-
-@implements(np.median)
-def median(x: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-    return quantile(x, 0.5, axis, keepdims=keepdims)
-
-
-@implements(np.percentile)
-def percentile(x: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
-    fraction = plain(q) / 100 if np.ndim(q) else plain(q)[()] / 100
-    return quantile(x, fraction, *args, **kwargs)
-
-
-@implements(np.quantile)
-def quantile(
-    x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear"
-) -> Any:
-    if method != "linear":
-        raise SymbolicValueError(f"np.quantile(method={method!r}) has no symbolic form")
-    x = as_array(x, home())
-    rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
-    ordered = np.sort(rows, axis=0)
-
-    def one(p: Any) -> Any:
-        if not 0 <= p <= 1:
-            raise ValueError("quantiles must lie between 0 and 1")
-        place = p * (len(ordered) - 1)
-        low = min(int(place), len(ordered) - 1)
-        high = min(low + 1, len(ordered) - 1)
-        part = place - low
-        if part == 0:
-            return ordered[low]
-        return ordered[low] + part * (ordered[high] - ordered[low])
-
-    if np.ndim(q):
-        return np.stack([as_array(one(p), home()) for p in plain(q)])
-    result = one(plain(q)[()])
-    if keepdims:
-        shape = [1] * x.ndim if axis is None else list(x.shape)
-        if axis is not None:
-            shape[axis] = 1
-        return as_array(result, home()).reshape(shape)
-    return result
-
-
-def _without_nan(neutral: Any, function: Any) -> Callable[..., Any]:
-    def reduction(x: Any, *args: Any, **kwargs: Any) -> Any:
-        x = as_array(x, home())
-        return function(where(np.isnan(x), neutral, x), *args, **kwargs)
-
-    return reduction
-
-
-OVERRIDES[np.nansum] = _without_nan(0.0, np.sum)
-OVERRIDES[np.nanprod] = _without_nan(1.0, np.prod)
-OVERRIDES[np.nanmax] = _without_nan(-np.inf, np.max)
-OVERRIDES[np.nanmin] = _without_nan(np.inf, np.min)
-OVERRIDES[np.nancumsum] = _without_nan(0.0, np.cumsum)
-
-
-@implements(np.nanmean)
-def nanmean(x: Any, axis: Any = None, **options: Any) -> Any:
-    return mean(x, axis, where=~np.isnan(x), **options)
-
-
-@implements(np.nanvar)
-def nanvar(x: Any, axis: Any = None, **options: Any) -> Any:
-    return var(x, axis, where=~np.isnan(x), **options)
-
-
-@implements(np.nanstd)
-def nanstd(x: Any, axis: Any = None, **options: Any) -> Any:
-    return np.sqrt(nanvar(x, axis, **options))
-
-
-@implements(np.cov)
-def cov(
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: Any = None,
-    **options: Any,
-) -> Any:
-    x = as_array(m, home())
-    x = x.reshape(1, -1) if x.ndim < 2 else x
-    x = x if rowvar or len(x) == 1 else x.T
-    if y is not None:
-        other = as_array(y, home())
-        other = other.reshape(1, -1) if other.ndim < 2 else other
-        x = np.concatenate([x, other if rowvar or len(other) == 1 else other.T])
-    off = x - mean(x, axis=1, keepdims=True)
-    free = (0 if bias else 1) if ddof is None else ddof
-    return np.squeeze(off @ off.T / (x.shape[1] - free))[()]
-
-
-@implements(np.corrcoef)
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    c = cov(x, y, rowvar)
-    if np.ndim(c) == 0:
-        return c / c
-    deviation = np.sqrt(np.diag(c))
-    return c / deviation[:, None] / deviation[None, :]
-
-
-@implements(np.bincount)
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    if weights is None:
-        return np.bincount(plain(x), minlength=minlength)
-    places = plain(x)
-    total = _filled(builtins.max(minlength, int(places.max()) + 1), element(0))
-    np.add.at(total, places, as_array(weights, home()))
-    return total
-
-
 # ---------------------------------------------------------------- shapes
 
 
@@ -511,7 +307,7 @@ def pad(x: Any, width: Any, mode: str = "constant", **options: Any) -> Any:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     if not (has_elements(a) or has_elements(b)):
         return np.dot(plain(a), plain(b), out=out)
-    return _into(out, finish(np.dot(lifted(a), lifted(b))))
+    return into(out, finish(np.dot(lifted(a), lifted(b))))
 
 
 @implements(np.vdot)
@@ -531,7 +327,7 @@ def einsum(subscripts: Any, *operands: Any, out: Any = None, **options: Any) -> 
         raise SymbolicValueError(
             "np.einsum without a subscript string has no symbolic form"
         )
-    return _into(out, finish(np.einsum(subscripts, *(lifted(o) for o in operands))))
+    return into(out, finish(np.einsum(subscripts, *(lifted(o) for o in operands))))
 
 
 @implements(np.tensordot)
@@ -620,5 +416,3 @@ def result_type(*things: Any) -> Any:
         for t in things
     ]
     return np.result_type(*kinds)
-
-

@@ -279,12 +279,12 @@ def test_time_out_says_what_was_proved() -> None:
 
 
 def test_interrupt_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symback.verify import comparison
+    from symback.verify import proving
 
     def interrupt(*args: Any, **kwargs: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(comparison, "prove", interrupt)
+    monkeypatch.setattr(proving, "prove", interrupt)
     found = compared(TINY)
     assert found.unfinished.startswith("interrupted")
     assert found.verdict == "agrees"
