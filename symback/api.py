@@ -154,7 +154,9 @@ class DifferentiableFunction(Generic[P, R]):
     def _single(self) -> bool:
         return not isinstance(self._wrt_given, tuple) and self._wrt_given != "all"
 
-    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def _bound(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Bind arguments as Python does, defaults filled in."""
         bound = self.__signature__.bind(*args, **kwargs)
         bound.apply_defaults()
@@ -273,9 +275,7 @@ class DifferentiableFunction(Generic[P, R]):
         return found
 
     def _captured_key(self, found: Specialised) -> Any:
-        return tuple(
-            exact_key(path.get()) for _, path in found.source.captured
-        )
+        return tuple(exact_key(path.get()) for _, path in found.source.captured)
 
     def _find(
         self, bound: dict[str, Any], arguments: tuple[Any, ...], key: Any
@@ -369,7 +369,11 @@ class DifferentiableFunction(Generic[P, R]):
 
         source = self._for(args, kwargs).source
         return Generated(
-            source.text, source.name, source.read_captured(), source.primal, source.joint
+            source.text,
+            source.name,
+            source.read_captured(),
+            source.primal,
+            source.joint,
         )
 
     @property
@@ -535,13 +539,17 @@ def differentiable(
             f"the backend {backend!r} is not available", None, 'use `backend="numpy"`.'
         )
     if fn is None:
-        return functools.partial(differentiable, wrt=wrt, backend=backend, threads=threads)
+        return functools.partial(
+            differentiable, wrt=wrt, backend=backend, threads=threads
+        )
     if isinstance(fn, DifferentiableFunction):
         fn = fn.__wrapped__
     return DifferentiableFunction(fn, wrt)
 
 
-def grad(f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Return a function of the same parameters that gives the gradient.
 
     >>> import numpy as np

@@ -31,8 +31,10 @@ def exact_key(argument: Any) -> Any:
     if isinstance(argument, np.generic):
         return kind, int(argument) if isinstance(argument, np.integer) else None
     if isinstance(argument, tuple | list):
-        if kind is list and len(argument) > 16 and all(
-            isinstance(a, float | int) for a in argument
+        if (
+            kind is list
+            and len(argument) > 16
+            and all(isinstance(a, float | int) for a in argument)
         ):
             return list, "numbers"
         return kind, tuple(map(exact_key, argument))
@@ -111,4 +113,6 @@ def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
 
 
 def _plain(argument: Any) -> bool:
-    return isinstance(argument, str | bytes | bool | float | complex | None | np.generic)
+    return isinstance(
+        argument, str | bytes | bool | float | complex | None | np.generic
+    )

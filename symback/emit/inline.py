@@ -300,7 +300,7 @@ def _is_array(value: Arg) -> bool:
 
 def _acts(node: Node) -> bool:
     """Return whether a node must stay though nobody uses what it makes."""
-    return not node.outs or _has_effect(node)
+    return _has_effect(node) or not (node.outs or node.blocks)
 
 
 def _between(places: Sequence[int], start: int, end: int) -> Sequence[int]:

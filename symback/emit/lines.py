@@ -50,6 +50,7 @@ class Lines:
         self.texts = {number: n.id for n, number in names.variables.items()}
         self.kept = kept
         self.none: set[str] = set()
+        self.shown: dict[int, bool] = {}
         self._bind(statements, set())
 
     def target(self, number: int | None) -> str:
@@ -84,7 +85,8 @@ class Lines:
                     yield Line(depth, f"if {print_expression(test)}:")
                 yield Line(depth + (test is not None), "break")
             case If():
-                yield from self._if(statement, depth)
+                if self._shows(statement):
+                    yield from self._if(statement, depth)
             case For(targets, iter, body, span):
                 target = self._targets(targets)
                 head = f"for {target} in {print_expression(iter)}:"
@@ -116,37 +118,53 @@ class Lines:
         return self.lines(body, depth + 1) or [Line(depth + 1, "pass")]
 
     def _if(self, statement: If, depth: int, word: str = "if") -> Iterator[Line]:
-        then = self.lines(statement.then, depth + 1)
-        orelse = self.lines(statement.orelse, depth + 1)
         test = statement.test
+        then = [s for s in statement.then if self._shows(s)]
+        orelse = [s for s in statement.orelse if self._shows(s)]
         if statement.catch is not None:
             yield Line(depth, "try:", statement.span)
-            yield from then or [Line(depth + 1, "pass")]
+            yield from self._body(then, depth)
             yield Line(depth, f"except {print_expression(statement.catch)}:")
-            yield from orelse or [Line(depth + 1, "pass")]
+            yield from self._body(orelse, depth)
             return
         if not then and not orelse:
-            if any(isinstance(n, ast.Call) for n in ast.walk(test)) and word == "if":
-                yield Line(depth, print_expression(test), statement.span)
-            elif word == "elif":
-                yield Line(depth, f"elif {print_expression(test)}:", statement.span)
-                yield Line(depth + 1, "pass")
+            # Only the test's effect is left.
+            yield Line(depth, print_expression(test), statement.span)
             return
-        if not then and word == "if":
+        if not then:
             then, orelse, test = orelse, [], _negated(test)
         yield Line(depth, f"{word} {print_expression(test)}:", statement.span)
-        yield from then or [Line(depth + 1, "pass")]
-        if not orelse:
-            return
-        inner = [s for s in statement.orelse if self.lines([s], 0)]
-        chains = len(inner) == 1 and isinstance(inner[0], If) and inner[0].catch is None
-        if chains and isinstance(inner[0], If) and then is not orelse:
-            chained = list(self._if(inner[0], depth, "elif"))
-            if chained and statement.orelse is not statement.then:
-                yield from chained
-                return
-        yield Line(depth, "else:")
-        yield from orelse
+        yield from self._body(then, depth)
+        if len(orelse) == 1 and self._is_chained(orelse[0]):
+            (inner,) = orelse
+            assert isinstance(inner, If)
+            yield from self._if(inner, depth, "elif")
+        elif orelse:
+            yield Line(depth, "else:")
+            yield from self._body(orelse, depth)
+
+    def _is_chained(self, statement: Statement) -> bool:
+        """Return whether what stands alone under ``else`` reads better as ``elif``."""
+        return (
+            isinstance(statement, If)
+            and statement.catch is None
+            and any(map(self._shows, statement.then + statement.orelse))
+        )
+
+    def _shows(self, statement: Statement) -> bool:
+        """Return whether a statement has any text."""
+        shows = self.shown.get(id(statement))
+        if shows is None:
+            if isinstance(statement, Move):
+                shows = bool(self._moved(statement.pairs))
+            elif isinstance(statement, If):
+                shows = any(map(self._shows, statement.then + statement.orelse))
+                calls = (isinstance(n, ast.Call) for n in ast.walk(statement.test))
+                shows = shows or statement.catch is not None or any(calls)
+            else:
+                shows = True
+            self.shown[id(statement)] = shows
+        return shows
 
     def _assign(self, target: str, value: ast.expr, scalar: bool) -> str:
         if (

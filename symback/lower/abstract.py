@@ -212,7 +212,9 @@ class NeedStatic(Exception):
 class Retry(Exception):
     """Lower again with something fixed: ``("static", parameter)`` or ``("exact", op)``."""
 
-    def __init__(self, what: str, name: str = "", cause: Exception | None = None) -> None:
+    def __init__(
+        self, what: str, name: str = "", cause: Exception | None = None
+    ) -> None:
         super().__init__(what, name)
         self.what = what
         self.name = name

@@ -71,8 +71,17 @@ METHODS = {
 """Array methods that are NumPy functions of the same arguments."""
 
 VIEWS = frozenset(
-    {"np.transpose", "np.reshape", "np.ravel", "np.swapaxes", "np.moveaxis", "np.squeeze",
-     "np.expand_dims", "np.diagonal", "np.flip"}
+    {
+        "np.transpose",
+        "np.reshape",
+        "np.ravel",
+        "np.swapaxes",
+        "np.moveaxis",
+        "np.squeeze",
+        "np.expand_dims",
+        "np.diagonal",
+        "np.flip",
+    }
 )
 """Functions whose result shares memory with their first argument (or may)."""
 
@@ -176,13 +185,19 @@ class Calls(Names):
             if constant is not None:
                 return constant
             inner = item.path.step("attr", name) if item.path else None
-            if inner is not None and isinstance(found, types.FunctionType) and (
-                _is_user(thing)
+            if (
+                inner is not None
+                and isinstance(found, types.FunctionType)
+                and (_is_user(thing))
             ):
                 return self.capture(found, inner)
-            numeric = isinstance(found, float | np.ndarray | np.generic | int | list | dict)
+            numeric = isinstance(
+                found, float | np.ndarray | np.generic | int | list | dict
+            )
             if numeric and not isinstance(found, bool) and _is_user(thing):
-                return self.capture(found, inner or Path("object", thing, "").step("attr", name))
+                return self.capture(
+                    found, inner or Path("object", thing, "").step("attr", name)
+                )
             return Known(found, inner)
         if isinstance(thing, str | bytes | int | float | complex | tuple | np.dtype):
             found = getattr(thing, name)
@@ -226,7 +241,9 @@ class Calls(Names):
             return Partial(Known(static), (item,))
         if isinstance(item, Tup):
             return Partial(("method", item, name))
-        return self.capture(static, Path("object", kind, kind.__name__).step("attr", name))
+        return self.capture(
+            static, Path("object", kind, kind.__name__).step("attr", name)
+        )
 
     def object_attribute(self, item: Obj, name: str) -> Any:
         """Read an attribute of an object that is a parameter or was made in the function."""
@@ -307,9 +324,7 @@ class Calls(Names):
 
     # Calls
 
-    def call_value(
-        self, function: Any, args: list[Any], kwargs: dict[str, Any]
-    ) -> Any:
+    def call_value(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if isinstance(function, Function):
             return self.inline(function, args, kwargs)
         if isinstance(function, Partial):
@@ -358,10 +373,14 @@ class Calls(Names):
         if isinstance(thing, functools._lru_cache_wrapper) and all(
             isinstance(a, Known) for a in (*args, *kwargs.values())
         ):
-            found = thing(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
+            found = thing(
+                *(a.value for a in args), **{k: a.value for k, a in kwargs.items()}
+            )
             return self.capture(found, Path("cached", Boxed(found), thing.__name__))
         if isinstance(thing, np.vectorize):
-            raise self.refuse("`np.vectorize` is not supported", "call the function itself.")
+            raise self.refuse(
+                "`np.vectorize` is not supported", "call the function itself."
+            )
         op = operation_name(thing)
         if op is not None:
             self.last_function = thing
@@ -416,9 +435,11 @@ class Calls(Names):
 
     def differentiable(self, thing: Any) -> Any:
         """Return the user's function inside a decorated one."""
-        return getattr(thing, "__wrapped__", None) if hasattr(
-            type(thing), "grad_fn"
-        ) else None
+        return (
+            getattr(thing, "__wrapped__", None)
+            if hasattr(type(thing), "grad_fn")
+            else None
+        )
 
     def construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Make an object of a user's class."""
@@ -525,7 +546,12 @@ class Calls(Names):
         named = {k: self.operand(a) for k, a in kwargs.items()}
         if op in VIEWS and args and isinstance(args[0], Array | View):
             return self.view(args[0], op, *given[1:], **named)
-        if op in PRIVATE and len(args) == 1 and not kwargs and isinstance(args[0], Array | View):
+        if (
+            op in PRIVATE
+            and len(args) == 1
+            and not kwargs
+            and isinstance(args[0], Array | View)
+        ):
             known = given[0].type
             if known is not None and known.is_array:
                 return args[0]
@@ -545,7 +571,9 @@ class Calls(Names):
         """Return the number of outputs of an operation with several, or None."""
         if op == "np.linalg.svd":
             flag = kwargs.get("compute_uv")
-            return 3 if flag is None or (isinstance(flag, Known) and flag.value) else None
+            return (
+                3 if flag is None or (isinstance(flag, Known) and flag.value) else None
+            )
         if op == "np.linalg.qr":
             mode = kwargs.get("mode", args[1] if len(args) > 1 else None)
             return None if mode is not None and mode.value == "r" else 2
@@ -569,11 +597,17 @@ class Calls(Names):
                 items = self.sequence_items(where)
                 if items is not None:
                     return len(items) + 1
-            raise self.need_static(self.operand(where), "the number of parts must be known")
+            raise self.need_static(
+                self.operand(where), "the number of parts must be known"
+            )
         if op == "np.unstack":
             known = self.operand(args[0])
             axis = kwargs.get("axis", Known(0)).value
-            if isinstance(known, Value) and known.type and known.type.dims[axis].isdigit():
+            if (
+                isinstance(known, Value)
+                and known.type
+                and known.type.dims[axis].isdigit()
+            ):
                 return int(known.type.dims[axis])
             raise self.need_static(known, "the number of parts must be known")
         rule = REGISTRY.get(op)
@@ -603,7 +637,11 @@ class Calls(Names):
             return self.dict_method(item, name, args, kwargs)
         if isinstance(item, Tup):
             return self.tuple_method(item, name, args, kwargs)
-        if isinstance(item, Obj) and item.value is not None and _is_generator(item.actual):
+        if (
+            isinstance(item, Obj)
+            and item.value is not None
+            and _is_generator(item.actual)
+        ):
             given = tuple(self.operand(a) for a in args)
             named = {k: self.operand(a) for k, a in kwargs.items()}
             return self.wrap(self.emit("method", item.value, name, given, named))
@@ -636,7 +674,9 @@ class Calls(Names):
                 flat = self.emit("np.ravel", value)
                 place = [self.operand(a) for a in args]
                 base = flat if len(place) == 1 else value
-                value = self.emit("getitem", base, place[0] if len(place) == 1 else tuple(place))
+                value = self.emit(
+                    "getitem", base, place[0] if len(place) == 1 else tuple(place)
+                )
             return self.emit("item", value)
         if name == "tolist":
             return self.wrap(self.emit("tolist", value))
@@ -645,7 +685,9 @@ class Calls(Names):
         if name in METHODS:
             return self.call_op(METHODS[name], [item, *args], kwargs)
         if name in ("is_integer", "as_integer_ratio", "conjugate"):
-            return self.emit("method", value, name, tuple(self.operand(a) for a in args), {})
+            return self.emit(
+                "method", value, name, tuple(self.operand(a) for a in args), {}
+            )
         if self.type_of(value) is None:
             title = value.name if isinstance(value, Value) else None
             raise self.ask_arguments(title or "it", f"is asked for `.{name}()`")
@@ -939,7 +981,9 @@ def operation_name(thing: Any) -> str | None:
         return None
     if module == "math":
         return f"math.{name}"
-    if module.startswith(("numpy.", "scipy.")) and isinstance(thing, types.FunctionType):
+    if module.startswith(("numpy.", "scipy.")) and isinstance(
+        thing, types.FunctionType
+    ):
         found_there = sys.modules.get(module)
         public = ".".join(module.split(".")[:2])
         if getattr(sys.modules.get(public), name, None) is thing:
@@ -957,4 +1001,3 @@ def operation_name(thing: Any) -> str | None:
     if module == "_operator":
         return f"operator.{name}"
     return None
-

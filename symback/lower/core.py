@@ -63,8 +63,16 @@ COMPLEX = frozenset({"np.conj", "np.real", "np.imag", "builtins.complex", "np.an
 """Operations that show that complex numbers may be about."""
 
 LISTS = frozenset(
-    {"list", "list_append", "list_reverse", "list_zeros", "builtins.list", "tolist",
-     "runtime.split_like", "runtime.list_add"}
+    {
+        "list",
+        "list_append",
+        "list_reverse",
+        "list_zeros",
+        "builtins.list",
+        "tolist",
+        "runtime.split_like",
+        "runtime.list_add",
+    }
 )
 """Operations whose result is a run-time list whatever is known of the items."""
 
@@ -214,9 +222,7 @@ class Core:
         if pair is not None:
             first, last = (tuple(p) for p in pair)
             if len(first) == len(last) == count:
-                types = [
-                    self.sampler.type_of(p) for p in zip(first, last, strict=True)
-                ]
+                types = [self.sampler.type_of(p) for p in zip(first, last, strict=True)]
         if op == "list_pop" and types[0] is None:
             types[0] = Type("list")
         outs = tuple(Value(None, t) for t in types)
@@ -279,9 +285,7 @@ class Core:
     def _from_data(self, args: tuple[Arg, ...]) -> bool:
         """Say whether an operand is an array or a float: data, not a shape."""
         types = [a.type for a in leaves(args) if isinstance(a, Value)]
-        return any(
-            t is None or t.kind == "array" or not t.is_integral for t in types
-        )
+        return any(t is None or t.kind == "array" or not t.is_integral for t in types)
 
     def _counted(self, op: str, args: tuple[Arg, ...], pair: Any) -> Any:
         """Give a result whose length depends on data a length of its own."""
@@ -319,7 +323,9 @@ class Core:
                 flat = np.zeros(sample.size, bool)
                 flat[: 1 + count % max(1, sample.size - 1)] = True
                 made.append(flat.reshape(sample.shape))
-            changed[mask] = Value(None, Type("array", "bool", mask.type.dims, tuple(made)))
+            changed[mask] = Value(
+                None, Type("array", "bool", mask.type.dims, tuple(made))
+            )
         new = map_leaves(
             lambda a: changed.get(a, a) if isinstance(a, Value) else a, index
         )
@@ -531,9 +537,13 @@ class Core:
         if value is None or value is Ellipsis:
             return value
         self.complex_seen = self.complex_seen or type(value) is complex
-        if isinstance(value, bool | int | float | complex | str) and type(
-            value
-        ) in (bool, int, float, complex, str):
+        if isinstance(value, bool | int | float | complex | str) and type(value) in (
+            bool,
+            int,
+            float,
+            complex,
+            str,
+        ):
             return value
         if isinstance(value, np.dtype | slice | range):
             return value
@@ -690,7 +700,9 @@ class Core:
             held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
             if isinstance(held, dict):
                 parts = tuple(map(self.join_undefined, held.values()))
-                return Template("dict", (Template("dictitems", parts, names=tuple(held)),))
+                return Template(
+                    "dict", (Template("dictitems", parts, names=tuple(held)),)
+                )
         if isinstance(item, Known | Function | Partial):
             return Template("same", like=item)
         return Template(
@@ -856,10 +868,14 @@ class Core:
         if first.is_integral and second.is_integral:
             return second if first.kind == "python" else first
         joined = self.sampler.type_of(with_samples)
-        return joined if joined is None or "numpy" in (first.kind, second.kind) else (
-            Type("python", "float", (), tuple(map(float, with_samples)))
-            if joined.dtype == "float64"
-            else joined
+        return (
+            joined
+            if joined is None or "numpy" in (first.kind, second.kind)
+            else (
+                Type("python", "float", (), tuple(map(float, with_samples)))
+                if joined.dtype == "float64"
+                else joined
+            )
         )
 
     def _join_arrays(self, first: Type, second: Type) -> Type | None:
@@ -955,8 +971,17 @@ def _entry(index: Arg) -> bool:
     return not any(p is None or p is Ellipsis or isinstance(p, slice) for p in parts)
 
 
-RESHAPING = frozenset({"np.reshape", "np.ravel", "np.squeeze", "np.expand_dims",
-                       "np.atleast_1d", "np.atleast_2d", "np.atleast_3d"})
+RESHAPING = frozenset(
+    {
+        "np.reshape",
+        "np.ravel",
+        "np.squeeze",
+        "np.expand_dims",
+        "np.atleast_1d",
+        "np.atleast_2d",
+        "np.atleast_3d",
+    }
+)
 """Views with the same entries in the same order."""
 
 
@@ -979,5 +1004,7 @@ def _spoken(op: str) -> str:
 
 def _fit_hint(op: str) -> str:
     if op == "matmul" or op.endswith("dot"):
-        return "the last axis of the first must be as long as the second's last but one."
+        return (
+            "the last axis of the first must be as long as the second's last but one."
+        )
     return "make the shapes equal, or 1 where they should be stretched."

@@ -40,7 +40,11 @@ class Expressions(Core):
         """Return the abstract value of an expression."""
         method = getattr(self, f"on_{type(node).__name__}", None)
         if method is None:
-            words = {"Yield": "a generator", "YieldFrom": "a generator", "Await": "await"}
+            words = {
+                "Yield": "a generator",
+                "YieldFrom": "a generator",
+                "Await": "await",
+            }
             what = words.get(type(node).__name__, type(node).__name__.lower())
             raise self.refuse(
                 f"{what} is outside the language that can be differentiated", None, node
@@ -50,9 +54,7 @@ class Expressions(Core):
 
     # Implemented further up
 
-    def call_value(
-        self, function: Any, args: list[Any], kwargs: dict[str, Any]
-    ) -> Any:
+    def call_value(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an abstract function."""
         raise NotImplementedError
 
@@ -138,7 +140,9 @@ class Expressions(Core):
             item = self.value(value)
             if key is None:
                 if not isinstance(item, DictRef):
-                    raise self.refuse("only a dict can be spread with `**`", None, value)
+                    raise self.refuse(
+                        "only a dict can be spread with `**`", None, value
+                    )
                 held.update(self.content(item.cell))
             else:
                 held[self.key(self.value(key))] = item
@@ -304,11 +308,7 @@ class Expressions(Core):
     def fold(self, op: str, items: tuple[Any, ...]) -> Any:
         """Compute an operator of known operands, where the result prints as well."""
         values = [i.value for i in items]
-        function = (
-            (lambda a, b: a in b)
-            if op == "contains"
-            else getattr(operator, op)
-        )
+        function = (lambda a, b: a in b) if op == "contains" else getattr(operator, op)
         try:
             result = function(*values)
         except Exception as problem:
@@ -318,9 +318,7 @@ class Expressions(Core):
             always = self.refuse(f"this fails whenever it runs: {problem}")
             raise Raises(type(problem), always) from problem
         if isinstance(result, float | complex) and not isinstance(result, bool):
-            short = len(repr(result)) <= 6 and all(
-                len(repr(v)) <= 6 for v in values
-            )
+            short = len(repr(result)) <= 6 and all(len(repr(v)) <= 6 for v in values)
             if not short or self.keep_floats:
                 return _MISSING
         return Known(result)
@@ -336,7 +334,9 @@ class Expressions(Core):
                 if held is None:
                     return None
                 made = held * second.value
-                return Tup(tuple(made)) if isinstance(first, Tup) else self.new_list(made)
+                return (
+                    Tup(tuple(made)) if isinstance(first, Tup) else self.new_list(made)
+                )
             if isinstance(second, Value) and isinstance(first, ListRef):
                 held = self.sequence_items(first)
                 index = second.type is None or second.type.is_integral
@@ -417,7 +417,11 @@ class Expressions(Core):
             known = known or (isinstance(one, Known) and isinstance(one.value, str))
             if known and not self.may_equal(other):
                 return Known(name == "ne")
-        if name in ("eq", "ne") and isinstance(left, Known) and isinstance(right, Known):
+        if (
+            name in ("eq", "ne")
+            and isinstance(left, Known)
+            and isinstance(right, Known)
+        ):
             equal = left.value is right.value or left.value == right.value
             return Known(bool(equal) == (name == "eq"))
         return self.operate(name, left, right)
@@ -481,9 +485,7 @@ class Expressions(Core):
                             return Known(True)
                         continue
                     so_far = result
-                    result = self.choose(
-                        equal, lambda: Known(True), lambda s=so_far: s
-                    )
+                    result = self.choose(equal, lambda: Known(True), lambda s=so_far: s)
                 return result
         return self.emit("contains", self.operand(item), self.operand(container))
 

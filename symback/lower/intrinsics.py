@@ -7,7 +7,6 @@ import collections
 import copy
 import dataclasses
 import functools
-
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -132,7 +131,9 @@ def _positional(low: Any, walked: Iterable) -> tuple[Any, Callable[[Any], Any]]:
 
         length = walked.length
         if length is None:
-            length = low.emit("builtins.len", low.emit("builtins.range", start, stop, step))
+            length = low.emit(
+                "builtins.len", low.emit("builtins.range", start, stop, step)
+            )
         return length, index
     assert walked.item is not None
     return walked.length, walked.item
@@ -150,7 +151,8 @@ def _enumerate(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if walked.items is not None and isinstance(start, Known):
         return Iterable(
             items=tuple(
-                Tup((Known(start.value + k), item)) for k, item in enumerate(walked.items)
+                Tup((Known(start.value + k), item))
+                for k, item in enumerate(walked.items)
             )
         )
     length, pick = _positional(low, walked)
@@ -170,7 +172,11 @@ def _zip(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if not parts:
         return Iterable(items=())
     if all(p.items is not None for p in parts):
-        return Iterable(items=tuple(Tup(row) for row in zip(*(p.items for p in parts), strict=False)))
+        return Iterable(
+            items=tuple(
+                Tup(row) for row in zip(*(p.items for p in parts), strict=False)
+            )
+        )
     found = [_positional(low, p) for p in parts]
     known = [n for n, _ in found if isinstance(n, int)]
     picks = [pick for _, pick in found]
@@ -178,7 +184,9 @@ def _zip(low: Any, args: Args, kwargs: Kwargs) -> Any:
         # A sequence of known length decides; a shorter array fails when it is read.
         shortest = min(known)
         if all(p.items is None or all(map(_number, p.items)) for p in parts):
-            others = list({id(n): n for n, _ in found if not isinstance(n, int)}.values())
+            others = list(
+                {id(n): n for n, _ in found if not isinstance(n, int)}.values()
+            )
             if not others:
                 length: Any = shortest
             else:
@@ -187,9 +195,7 @@ def _zip(low: Any, args: Args, kwargs: Kwargs) -> Any:
                 length=length, item=lambda i: Tup(tuple(p(i) for p in picks))
             )
         return Iterable(
-            items=tuple(
-                Tup(tuple(p(Known(k)) for p in picks)) for k in range(shortest)
-            )
+            items=tuple(Tup(tuple(p(Known(k)) for p in picks)) for k in range(shortest))
         )
     lengths = list({_dim_key(low, n): n for n, _ in found}.values())
     length = lengths[0] if len(lengths) == 1 else low.emit("builtins.min", *lengths)
@@ -349,16 +355,24 @@ def _sorted(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if items is not None and all(isinstance(i, Known) for i in items):
         key = kwargs.get("key")
         if key is None:
-            values = sorted((i.value for i in items), reverse=bool(backwards and backwards.value))
+            values = sorted(
+                (i.value for i in items), reverse=bool(backwards and backwards.value)
+            )
             return low.new_list([Known(v) for v in values])
     if kwargs.get("key") is not None:
         return _sorted_by(low, low.known_items(args[0]), kwargs["key"], backwards)
-    if items is None and isinstance(args[0], Array | View) and (
-        low.mode == "generic" and low.operand(args[0]) in low.parameters
+    if (
+        items is None
+        and isinstance(args[0], Array | View)
+        and (low.mode == "generic" and low.operand(args[0]) in low.parameters)
     ):
         raise low.ask_arguments(low.operand(args[0]).name, "is sorted")
     source = low.operand(args[0] if items is None else low.new_list(list(items)))
-    array = source if items is None and not _is_list(source) else low.emit("np.array", source)
+    array = (
+        source
+        if items is None and not _is_list(source)
+        else low.emit("np.array", source)
+    )
     found = low.emit("np.sort", array)
     if backwards is not None and backwards.value:
         found = low.emit("getitem", found, slice(None, None, -1))
@@ -390,7 +404,11 @@ def _sorted_by(low: Any, items: Args, key: Any, backwards: Any) -> Any:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Value) and value.type is not None and value.type.kind == "list"
+    return (
+        isinstance(value, Value)
+        and value.type is not None
+        and value.type.kind == "list"
+    )
 
 
 # Numbers
@@ -400,7 +418,9 @@ def _is_list(value: Any) -> bool:
 def _sum(low: Any, args: Args, kwargs: Kwargs) -> Any:
     start = args[1] if len(args) > 1 else kwargs.get("start", Known(0))
     item = args[0]
-    zero = isinstance(start, Known) and isinstance(start.value, int) and start.value == 0
+    zero = (
+        isinstance(start, Known) and isinstance(start.value, int) and start.value == 0
+    )
     if isinstance(item, Array | View | Value):
         value = low.operand(item)
         if isinstance(value, Value) and (value.type is None or value.type.rank >= 1):
@@ -411,7 +431,9 @@ def _sum(low: Any, args: Args, kwargs: Kwargs) -> Any:
         begin = Known(0.0) if zero and False else start
         return _accumulate(low, walked, begin, lambda a, b: low.operate("add", a, b))
     items = list(walked.items)
-    total = items.pop(0) if zero and items and not isinstance(items[0], Known) else start
+    total = (
+        items.pop(0) if zero and items and not isinstance(items[0], Known) else start
+    )
     for one in items:
         total = low.operate("add", total, one)
     return total
@@ -486,10 +508,16 @@ def _convert(kind: type) -> Handler:
             return Known(kind(item.value, *(a.value for a in args[1:])))
         if kind is bool:
             truth = low.truth(item)
-            return truth if isinstance(truth, Known) else low.emit("builtins.bool", truth)
+            return (
+                truth if isinstance(truth, Known) else low.emit("builtins.bool", truth)
+            )
         value = low.operand(item)
         known = value.type if isinstance(value, Value) else None
-        if known is not None and known.kind == "python" and known.dtype == kind.__name__:
+        if (
+            known is not None
+            and known.kind == "python"
+            and known.dtype == kind.__name__
+        ):
             return value
         return low.emit(f"builtins.{kind.__name__}", value)
 
@@ -556,8 +584,23 @@ def _all_any(both: bool) -> Handler:
 INTRINSICS[all] = _all_any(True)
 INTRINSICS[any] = _all_any(False)
 
-for _name in ("add", "sub", "mul", "truediv", "pow", "matmul", "neg", "floordiv", "mod",
-              "lt", "le", "gt", "ge", "eq", "ne"):
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "pow",
+    "matmul",
+    "neg",
+    "floordiv",
+    "mod",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+):
 
     def _operator(low: Any, args: Args, kwargs: Kwargs, op: str = _name) -> Any:
         return low.operate(op, *args)
@@ -659,7 +702,9 @@ def _callable(low: Any, args: Args, kwargs: Kwargs) -> Any:
 @intrinsic(print)
 def _print(low: Any, args: Args, kwargs: Kwargs) -> Any:
     given = [low.operand(a) for a in args]
-    low.effect("builtins.print", *given, **{k: low.operand(a) for k, a in kwargs.items()})
+    low.effect(
+        "builtins.print", *given, **{k: low.operand(a) for k, a in kwargs.items()}
+    )
     return Known(None)
 
 
@@ -834,7 +879,10 @@ def _putmask(low: Any, args: Args, kwargs: Kwargs) -> Any:
 @operation("np.fill_diagonal")
 def _fill_diagonal(low: Any, args: Args, kwargs: Kwargs) -> Any:
     base = low.operand(args[0])
-    rows = low.emit("np.arange", low.emit("builtins.min", low.emit("dim", base, 0), low.emit("dim", base, 1)))
+    rows = low.emit(
+        "np.arange",
+        low.emit("builtins.min", low.emit("dim", base, 0), low.emit("dim", base, 1)),
+    )
     low.store(args[0], Tup((rows, rows)), args[1])
     return Known(None)
 
@@ -864,18 +912,43 @@ def _subtract_at(low: Any, args: Args, kwargs: Kwargs) -> Any:
     return _add_at(low, [args[0], args[1], low.operate("neg", args[2])], kwargs)
 
 
-@operation("np.multiply.at", "np.divide.at", "np.maximum.at", "np.minimum.at", "np.power.at",
-           "np.random.shuffle", "np.resize", "np.save", "np.load", "np.savetxt", "np.loadtxt",
-           "np.genfromtxt", "np.memmap", "np.fromfile")
+@operation(
+    "np.multiply.at",
+    "np.divide.at",
+    "np.maximum.at",
+    "np.minimum.at",
+    "np.power.at",
+    "np.random.shuffle",
+    "np.resize",
+    "np.save",
+    "np.load",
+    "np.savetxt",
+    "np.loadtxt",
+    "np.genfromtxt",
+    "np.memmap",
+    "np.fromfile",
+)
 def _mutating(low: Any, args: Args, kwargs: Kwargs) -> Any:
     raise low.refuse("this function changes its argument or the world: not supported")
 
 
-@operation("np.add.reduce", "np.multiply.reduce", "np.maximum.reduce", "np.minimum.reduce",
-           "np.logical_and.reduce", "np.logical_or.reduce")
+@operation(
+    "np.add.reduce",
+    "np.multiply.reduce",
+    "np.maximum.reduce",
+    "np.minimum.reduce",
+    "np.logical_and.reduce",
+    "np.logical_or.reduce",
+)
 def _reduction(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    names = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-             "logical_and": "all", "logical_or": "any"}
+    names = {
+        "add": "sum",
+        "multiply": "prod",
+        "maximum": "max",
+        "minimum": "min",
+        "logical_and": "all",
+        "logical_or": "any",
+    }
     owner = low.last_function.__self__.__name__
     if len(args) < 2 and "axis" not in kwargs:
         kwargs = {**kwargs, "axis": Known(0)}
@@ -905,12 +978,16 @@ def _outer(low: Any, args: Args, kwargs: Kwargs) -> Any:
 def _add_at(low: Any, args: Args, kwargs: Kwargs) -> Any:
     ref, index, item = args
     value = low.read(ref)
-    new = low.emit("index_add", value, low.operand(index), low.operand(item), name=value.name)
+    new = low.emit(
+        "index_add", value, low.operand(index), low.operand(item), name=value.name
+    )
     low.write(ref, new)
     return Known(None)
 
 
-@operation("np.apply_along_axis", "np.vectorize", "np.fromfunction", "np.apply_over_axes")
+@operation(
+    "np.apply_along_axis", "np.vectorize", "np.fromfunction", "np.apply_over_axes"
+)
 def _callback(low: Any, args: Args, kwargs: Kwargs) -> Any:
     raise low.refuse("NumPy functions that call back are not supported", "use a loop.")
 
@@ -965,8 +1042,6 @@ def _as_operator(op: str, sign: str) -> Handler:
 
 for _op, _sign in AS_OPERATORS.items():
     OPERATIONS[_op] = _as_operator(_op, _sign)
-
-
 
 
 # What rules ask

@@ -419,8 +419,9 @@ class Loops(Statements):
             before = dict(self.state)
             nodes, state, found = self.nested(test)
             changed = any(
-                state.get(k) is not before.get(k) for k in state if k[0] in "nhx"
-                and k in before
+                state.get(k) is not before.get(k)
+                for k in state
+                if k[0] in "nhx" and k in before
             )
             tests["nodes"], tests["found"], tests["pure"] = nodes, found, not changed
             if changed or any(n.op in ("if", "for") for n in nodes):
@@ -633,7 +634,11 @@ class Loops(Statements):
     def name_of_cell(self, cell: int) -> str | None:
         """Return the first of the user's names for a list or array."""
         for key, item in self.state.items():
-            if key[0] == "n" and isinstance(item, ListRef | Array) and item.cell == cell:
+            if (
+                key[0] == "n"
+                and isinstance(item, ListRef | Array)
+                and item.cell == cell
+            ):
                 return str(key[2])
         return None
 
@@ -659,9 +664,7 @@ class Loops(Statements):
             self.join_types(p if not self.never(i) else UNDEFINED, n)
             for p, i, n in zip(params, inits, nexts, strict=True)
         ]
-        if any(
-            not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)
-        ):
+        if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
             del self.nodes[outside:]
             self.state = dict(before)
             self.next_templates, self.next_types = templates, joined
@@ -747,4 +750,3 @@ def _same_type(a: Type | None, b: Type | None) -> bool:
         empty = [not (t.samples and t.samples[0]) for t in (a, b)]
         return empty[0] == empty[1]
     return a == b
-

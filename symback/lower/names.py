@@ -60,7 +60,11 @@ class Path:
             found = self.root.__globals__[self.name]
         elif self.kind == "closure":
             cells = dict(
-                zip(self.root.__code__.co_freevars, self.root.__closure__ or (), strict=True)
+                zip(
+                    self.root.__code__.co_freevars,
+                    self.root.__closure__ or (),
+                    strict=True,
+                )
             )
             found = cells[self.name].cell_contents
         elif self.kind == "default":
@@ -145,7 +149,9 @@ class Names(Expressions):
             ):
                 owner = None if owner.parent is None else self.frames[owner.parent]
             if owner is None:
-                raise self.refuse(f"`{name}` of an enclosing function cannot be changed")
+                raise self.refuse(
+                    f"`{name}` of an enclosing function cannot be changed"
+                )
             number = owner.number
         self.state["n", number, name] = item
         self.christen(item, name)
@@ -164,7 +170,11 @@ class Names(Expressions):
             held = self.state.get(("h", item.cell))
             if hasattr(held, "leaves") and len(held.leaves) == 1:
                 value = held.leaves[0]
-        made = value in self.defs or value in self.indices if isinstance(value, Value) else False
+        made = (
+            value in self.defs or value in self.indices
+            if isinstance(value, Value)
+            else False
+        )
         if made and value.name is None:
             # A value is named once, by the first assignment that holds it.
             object.__setattr__(value, "name", name)
@@ -348,9 +358,11 @@ class Names(Expressions):
             raise self.ask_arguments(function.name, "calls itself")
         if depth and self.conditional:
             for item in (*args, *kwargs.values()):
-                value = self.state.get(("h", item.cell)) if isinstance(
-                    item, Array
-                ) else item
+                value = (
+                    self.state.get(("h", item.cell))
+                    if isinstance(item, Array)
+                    else item
+                )
                 if isinstance(value, Value):
                     found, param = self.origin(value)
                     if found is not None or param is not None:
@@ -385,9 +397,7 @@ class Names(Expressions):
         for parameter in (*a.args, *a.kwonlyargs):
             if parameter.arg in rest:
                 if parameter.arg in bound:
-                    raise self.refuse(
-                        f"`{function.name}` gets `{parameter.arg}` twice"
-                    )
+                    raise self.refuse(f"`{function.name}` gets `{parameter.arg}` twice")
                 bound[parameter.arg] = rest.pop(parameter.arg)
         if a.kwarg is not None:
             bound[a.kwarg.arg] = self.new_dict(rest)

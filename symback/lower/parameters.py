@@ -173,9 +173,7 @@ class Lowerer(Loops):
             self.roots[found] = "shape"
         return found
 
-    def lift_container(
-        self, value: Value, actual: Any, depth: int
-    ) -> tuple[Any, Tree]:
+    def lift_container(self, value: Value, actual: Any, depth: int) -> tuple[Any, Tree]:
         """Return a container or object argument."""
         base = value.name or "part"
         if isinstance(actual, tuple | list):
@@ -230,7 +228,9 @@ class Lowerer(Loops):
                 trees.append(tree)
                 names.append(name)
         self.state["h", cell] = held
-        return Obj(value, actual, cell), Tree("struct", value, tuple(trees), tuple(names))
+        return Obj(value, actual, cell), Tree(
+            "struct", value, tuple(trees), tuple(names)
+        )
 
     # The whole function
 
@@ -260,7 +260,10 @@ class Lowerer(Loops):
             value = Value(title, known)
             given[title], self.trees[title] = self.lift(value, actual)
             params.append(Param(title, value))
-            if owner is not None and title not in inspect.signature(function).parameters:
+            if (
+                owner is not None
+                and title not in inspect.signature(function).parameters
+            ):
                 # An attribute of the object that the gradient is taken by.
                 self.captures[owner.step("attr", title)] = given[title]
         result = self.enter(lowered, given)
@@ -321,7 +324,11 @@ class Lowerer(Loops):
     # Rule texts
 
     def rule_text(
-        self, text: Any, names: dict[str, Any], namespace: dict[str, Any], span: Span | None
+        self,
+        text: Any,
+        names: dict[str, Any],
+        namespace: dict[str, Any],
+        span: Span | None,
     ) -> Any:
         """Lower a rule's text (an expression) or function with its names bound."""
         frame = Frame(self.fresh(), None, namespace, None, frozenset(names))

@@ -206,7 +206,9 @@ class Statements(Calls):
     def opened(self, call: Any) -> Any:
         """Enter a context that matters to what is printed inside it."""
         context = self.operand(self.value(call))
-        self.append(Node("method", (context, "__enter__", (), {}), {}, (), (), self.span()))
+        self.append(
+            Node("method", (context, "__enter__", (), {}), {}, (), (), self.span())
+        )
         return context
 
     def do_With(self, node: ast.With) -> None:
@@ -216,8 +218,10 @@ class Statements(Calls):
             name = ""
             if isinstance(call, ast.Call):
                 target = call.func
-                name = target.attr if isinstance(target, ast.Attribute) else getattr(
-                    target, "id", ""
+                name = (
+                    target.attr
+                    if isinstance(target, ast.Attribute)
+                    else getattr(target, "id", "")
                 )
             if name not in NEUTRAL or item.optional_vars is not None:
                 raise self.refuse(
@@ -269,8 +273,10 @@ class Statements(Calls):
         try:
             with self.at(node):
                 fine = self.choose(
-                    True, lambda: (body(), Known(True))[1],
-                    lambda: (other(), Known(False))[1], names,
+                    True,
+                    lambda: (body(), Known(True))[1],
+                    lambda: (other(), Known(False))[1],
+                    names,
                 )
         except Raises as known:
             if not issubclass(known.kind, classes):
@@ -367,7 +373,9 @@ class Statements(Calls):
             items = [*items[:star], self.new_list(middle), *items[len(items) - after :]]
         if len(items) != count:
             raise self.refuse(
-                f"{len(items)} items cannot be unpacked into {count} names", None, target
+                f"{len(items)} items cannot be unpacked into {count} names",
+                None,
+                target,
             )
         for one, part in zip(target.elts, items, strict=True):
             inner = one.value if isinstance(one, ast.Starred) else one
@@ -418,7 +426,9 @@ class Statements(Calls):
         op = OPERATORS[type(node.op).__name__]
         target = node.target
         if isinstance(target, ast.Name):
-            current = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            current = self.value(
+                ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            )
             item = self.value(node.value)
             with self.at(node):
                 self.augment_name(target, op, current, item)
@@ -440,9 +450,7 @@ class Statements(Calls):
                 else:
                     self.assign(target, self.operate(op, current, item))
 
-    def augment_name(
-        self, target: ast.Name, op: str, current: Any, item: Any
-    ) -> None:
+    def augment_name(self, target: ast.Name, op: str, current: Any, item: Any) -> None:
         """Do ``name += item``: in place for arrays and lists, else rebinding."""
         if isinstance(current, ListRef) and op == "add":
             self.list_extend(current, item)
@@ -524,7 +532,9 @@ class Statements(Calls):
             added = self.operand(item)
             if op == "sub":
                 added = (
-                    -added if isinstance(added, int | float) else self.emit("neg", added)
+                    -added
+                    if isinstance(added, int | float)
+                    else self.emit("neg", added)
                 )
             new = self.emit("index_add", value, place, added, name=value.name)
             self.write(container, new)
@@ -599,7 +609,9 @@ class Statements(Calls):
     def ask_or_refuse(self, value: Value) -> Any:
         """Return the error for a write through what may or may not be a view."""
         if self.mode == "generic":
-            return self.ask_arguments(value.name or "it", "may be a view of another array")
+            return self.ask_arguments(
+                value.name or "it", "may be a view of another array"
+            )
         return self.refuse(
             "whether this is a view of another array cannot be told",
             "take a copy first.",
@@ -757,7 +769,9 @@ class Statements(Calls):
             for one, item in zip(pattern.patterns, subject.items, strict=True):
                 so_far = result
                 result = self.choose(
-                    so_far, lambda o=one, i=item: self.matches(o, i), lambda: Known(False)
+                    so_far,
+                    lambda o=one, i=item: self.matches(o, i),
+                    lambda: Known(False),
                 )
             return result
         raise self.refuse(
@@ -799,4 +813,3 @@ def _cure(node: ast.stmt) -> str | None:
         "ClassDef": "define the class at the top of the file.",
     }
     return cures.get(type(node).__name__)
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import contextlib
 import copy
 import inspect
@@ -185,8 +184,11 @@ def generate(
             raise
         except NeedStatic as need:
             _, param = low.origin(need.value)
-            if generic or param is None or param in static or (
-                param == "shape" and mode == "exact"
+            if (
+                generic
+                or param is None
+                or param in static
+                or (param == "shape" and mode == "exact")
             ):
                 hint = None
                 if generic:
@@ -261,7 +263,9 @@ def finish(
 ) -> Source:
     """Tidy and print a joint graph."""
     backward = {
-        out for node in joint.graph.block.nodes[joint.backward_from :] for out in node.outs
+        out
+        for node in joint.graph.block.nodes[joint.backward_from :]
+        for out in node.outs
     }
     graph = tidy(replace(joint.graph, name=name))
     used = {v for node in graph.block.walk() for v in node.uses}
@@ -342,5 +346,3 @@ def build(source: Source, function: Any) -> Specialised:
     filename = f"<symback {title} value_and_grad {next(_numbers)}>"
     careful = load(plain, source.name, filename)
     return Specialised(source, careful, loaded, function, plain=plain)
-
-

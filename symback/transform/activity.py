@@ -72,8 +72,10 @@ def _visit_loop(
 
 
 def _integral(value: Value) -> bool:
-    return value.type is not None and value.type.is_integral and (
-        value.type.kind != "list"
+    return (
+        value.type is not None
+        and value.type.is_integral
+        and (value.type.kind != "list")
     )
 
 

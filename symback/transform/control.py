@@ -22,8 +22,28 @@ from .cotangents import Cotangent, Cotangents
 __all__ = ["Control"]
 
 CHEAP = frozenset(
-    {"add", "sub", "mul", "floordiv", "mod", "neg", "lt", "le", "gt", "ge", "eq", "ne",
-     "not_", "getitem", "dim", "shape", "builtins.len", "np.transpose", "and_", "or_"}
+    {
+        "add",
+        "sub",
+        "mul",
+        "floordiv",
+        "mod",
+        "neg",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "not_",
+        "getitem",
+        "dim",
+        "shape",
+        "builtins.len",
+        "np.transpose",
+        "and_",
+        "or_",
+    }
 )
 """Operations that the backward may repeat instead of keeping their result."""
 
@@ -86,8 +106,10 @@ class Control(Cotangents):
         """Add a contribution to the cotangent of a primal value."""
         if primal not in self.varied:
             return
-        if isinstance(cotangent.value, int | float) and cotangent.place is None and (
-            cotangent.value == 0
+        if (
+            isinstance(cotangent.value, int | float)
+            and cotangent.place is None
+            and (cotangent.value == 0)
         ):
             return
         cotangent = self.real(primal, cotangent)
@@ -264,21 +286,39 @@ class Control(Cotangents):
                 for k, p in enumerate(carried)
                 if p in plan.inner and k not in state and p in self.varied
             ]
-            outer = [
-                v for v in plan.inner if v not in inside and v not in sums
-            ]
+            outer = [v for v in plan.inner if v not in inside and v not in sums]
             if not more and not outer:
                 break
             state = sorted({*state, *more})
             sums += outer
         return self.close_loop(
-            node, body, lead, carried, elements, inits, flags, finals, state, sums, plan,
-            incoming, cots,
+            node,
+            body,
+            lead,
+            carried,
+            elements,
+            inits,
+            flags,
+            finals,
+            state,
+            sums,
+            plan,
+            incoming,
+            cots,
         )
 
     def loop_backward(
-        self, node: Node, body: Block, lead: int, carried: Any, nexts: Any, items: Any,
-        lists: Any, incoming: dict[Value, Arg], state: list[int], sums: list[Value],
+        self,
+        node: Node,
+        body: Block,
+        lead: int,
+        carried: Any,
+        nexts: Any,
+        items: Any,
+        lists: Any,
+        incoming: dict[Value, Arg],
+        state: list[int],
+        sums: list[Value],
     ) -> LoopBackward:
         """Reverse a loop's body once, for the given carried cotangents and sums."""
         plan = LoopBackward()
@@ -318,9 +358,20 @@ class Control(Cotangents):
         return self.zeros(primal) if found is None else self.final(primal, found)
 
     def close_loop(
-        self, node: Node, body: Block, lead: int, carried: Any, elements: Any, inits: Any,
-        flags: int, finals: Any, state: list[int], sums: list[Value], plan: LoopBackward,
-        incoming: dict[Value, Arg], cots: dict[Value, Cotangent],
+        self,
+        node: Node,
+        body: Block,
+        lead: int,
+        carried: Any,
+        elements: Any,
+        inits: Any,
+        flags: int,
+        finals: Any,
+        state: list[int],
+        sums: list[Value],
+        plan: LoopBackward,
+        incoming: dict[Value, Arg],
+        cots: dict[Value, Cotangent],
     ) -> Node:
         """Append the backward loop and return the forward one."""
         low = self.low
@@ -332,8 +383,10 @@ class Control(Cotangents):
         inside = _defined(Block((), tuple(plan.forward))) | set(body.params)
         needed = [v for v in draft.free() if v in inside and v not in known]
         counted = bool(node.kwargs.get("breaks")) or not is_for
-        position = Value(index.name if index is not None else None,
-                         low.sampler.integer() if low.mode != "generic" else None)
+        position = Value(
+            index.name if index is not None else None,
+            low.sampler.integer() if low.mode != "generic" else None,
+        )
         low.indices[position] = False
         changed: dict[Value, Any] = {}
         prelude: list[Node] = []
@@ -351,21 +404,25 @@ class Control(Cotangents):
         # What recomputation reads must be kept as well: `possible` has seen to it.
         params = {v: Value(v.name, v.type) for v in kept}
         changed.update(params)
-        forward, saved, trips = self.augmented(node, plan.forward, kept, counted, lead, carried, flags)
+        forward, saved, trips = self.augmented(
+            node, plan.forward, kept, counted, lead, carried, flags
+        )
         back = substitute(Block((), (*prelude, *draft.nodes), draft.results), changed)
         lists_: list[Arg] = []
         with self.placed(node):
             for value in saved:
-                walk = low.emit("list_reverse", value) if node.kwargs.get("reverse") else value
+                walk = (
+                    low.emit("list_reverse", value)
+                    if node.kwargs.get("reverse")
+                    else value
+                )
                 lists_.append(walk)
             for out, _ in plan.walked:
                 walk = incoming[out]
                 if node.kwargs.get("reverse"):
                     walk = low.emit("list_reverse", walk)
                 lists_.append(walk)
-            begin = [
-                incoming.get(finals[k], None) for k in state
-            ]
+            begin = [incoming.get(finals[k], None) for k in state]
             starts: list[Arg] = [
                 self.zeros(finals[k]) if b is None else self.solid(finals[k], b)
                 for k, b in zip(state, begin, strict=True)
@@ -402,13 +459,21 @@ class Control(Cotangents):
                 if isinstance(inits[k], Value):
                     self.accumulate(inits[k], Cotangent(out), cots)
             for (k, _), out in zip(plan.items, given, strict=True):
-                bar = out if node.kwargs.get("reverse") else low.emit("list_reverse", out)
+                bar = (
+                    out if node.kwargs.get("reverse") else low.emit("list_reverse", out)
+                )
                 self.accumulate(elements[k], Cotangent(bar), cots)
         return forward
 
     def augmented(
-        self, node: Node, nodes: list[Node], kept: list[Value], counted: bool, lead: int,
-        carried: Any, flags: int,
+        self,
+        node: Node,
+        nodes: list[Node],
+        kept: list[Value],
+        counted: bool,
+        lead: int,
+        carried: Any,
+        flags: int,
     ) -> tuple[Node, list[Value], Value | None]:
         """Return the forward loop with a list for each kept value, and a trip count."""
         low = self.low
@@ -467,8 +532,14 @@ class Recompute:
     """Decides what the backward of a loop computes again instead of keeping it."""
 
     def __init__(
-        self, control: Control, forward: list[Node], inside: set[Value],
-        index: Value | None, position: Value, changed: dict[Value, Any], prelude: list[Node],
+        self,
+        control: Control,
+        forward: list[Node],
+        inside: set[Value],
+        index: Value | None,
+        position: Value,
+        changed: dict[Value, Any],
+        prelude: list[Node],
     ) -> None:
         self.control = control
         self.makers = {out: n for n in forward for out in n.outs}
@@ -492,9 +563,15 @@ class Recompute:
         node = self.makers.get(value)
         if node is None or node.op not in CHEAP or len(node.outs) != 1:
             return False
-        if node.op in ("add", "sub", "mul", "floordiv", "mod", "neg") and not (
-            value.type is not None and value.type.is_integral and not value.type.is_array
-        ) and not self.counts(value):
+        if (
+            node.op in ("add", "sub", "mul", "floordiv", "mod", "neg")
+            and not (
+                value.type is not None
+                and value.type.is_integral
+                and not value.type.is_array
+            )
+            and not self.counts(value)
+        ):
             return False
         if node.op == "getitem" and node.inputs[0] in self.inside:
             # Its base changes from one iteration to the next: keep the entry, not it.
@@ -504,9 +581,11 @@ class Recompute:
     def counts(self, value: Value) -> bool:
         """Say whether a value is computed from the index and constants only."""
         node = self.makers.get(value)
-        return node is not None and all(
-            v is self.index or self.counts(v) for v in node.inputs
-        ) and bool(node.inputs)
+        return (
+            node is not None
+            and all(v is self.index or self.counts(v) for v in node.inputs)
+            and bool(node.inputs)
+        )
 
     def make(self, value: Value) -> Value:
         """Add the nodes that compute a value again to the backward's beginning."""
@@ -550,5 +629,3 @@ def substitute(block: Block, changed: dict[Value, Any]) -> Block:
         nodes.append(Node(node.op, args, kwargs, node.outs, blocks, node.span))
     results = map_leaves(swap, block.results)
     return Block(block.params, tuple(nodes), results)
-
-

@@ -274,7 +274,12 @@ class Cotangents:
         if isinstance(b, int | float) and b == 0:
             return a
         node = self.low.defs.get(b) if isinstance(b, Value) else None
-        if node is not None and node.op == "neg" and isinstance(b, Value) and b.name is None:
+        if (
+            node is not None
+            and node.op == "neg"
+            and isinstance(b, Value)
+            and b.name is None
+        ):
             return self.low.emit("sub", a, node.args[0])
         return self.low.emit("add", a, b)
 
@@ -300,7 +305,9 @@ class Cotangents:
         return known
 
 
-COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "invert", "not_"})
+COMPARISONS = frozenset(
+    {"lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "invert", "not_"}
+)
 """Operations whose result is boolean."""
 
 

@@ -57,13 +57,17 @@ def match_closed(
     return None
 
 
-def _fits(tree: ast.expr, arg: Any, defs: dict[Value, Node], bound: dict[str, Any]) -> bool:
+def _fits(
+    tree: ast.expr, arg: Any, defs: dict[Value, Node], bound: dict[str, Any]
+) -> bool:
     """Say whether an argument fits a pattern, binding its names."""
     if isinstance(tree, ast.Name):
         if tree.id in bound:
             found = bound[tree.id]
             return found is arg or (
-                not isinstance(arg, Value) and not isinstance(found, Value) and found == arg
+                not isinstance(arg, Value)
+                and not isinstance(found, Value)
+                and found == arg
             )
         bound[tree.id] = arg
         return True
@@ -79,7 +83,9 @@ def _fits(tree: ast.expr, arg: Any, defs: dict[Value, Node], bound: dict[str, An
     if not isinstance(arg, Value):
         return False
     node = defs.get(arg)
-    return node is not None and len(node.outs) == 1 and _fits_node(tree, node, defs, bound)
+    return (
+        node is not None and len(node.outs) == 1 and _fits_node(tree, node, defs, bound)
+    )
 
 
 def _fits_node(

@@ -41,9 +41,26 @@ ALIASES = {
 }
 """Operations that share another's rule."""
 
-SINGULAR = ("truediv", "pow", "np.log", "np.sqrt", "np.arccos", "np.arcsin", "np.arctan2",
-            "np.power", "np.divide", "np.reciprocal", "np.linalg.norm", "math.log",
-            "math.sqrt", "np.log1p", "np.log2", "np.log10", "np.hypot", "np.cbrt")
+SINGULAR = (
+    "truediv",
+    "pow",
+    "np.log",
+    "np.sqrt",
+    "np.arccos",
+    "np.arcsin",
+    "np.arctan2",
+    "np.power",
+    "np.divide",
+    "np.reciprocal",
+    "np.linalg.norm",
+    "math.log",
+    "math.sqrt",
+    "np.log1p",
+    "np.log2",
+    "np.log10",
+    "np.hypot",
+    "np.cbrt",
+)
 """Operations that can give an infinite value or slope at a finite point."""
 
 
@@ -151,9 +168,23 @@ class Reverse(Control):
 
     def stops(self, node: Node) -> bool:
         """Say whether a node's derivative is zero."""
-        if node.op in ("stop_gradient", "dim", "shape", "np.shape", "np.ndim", "np.size",
-                       "builtins.len", "fstring", "is_", "is_not", "not_", "contains",
-                       "builtins.bool", "builtins.int", "builtins.range"):
+        if node.op in (
+            "stop_gradient",
+            "dim",
+            "shape",
+            "np.shape",
+            "np.ndim",
+            "np.size",
+            "builtins.len",
+            "fstring",
+            "is_",
+            "is_not",
+            "not_",
+            "contains",
+            "builtins.bool",
+            "builtins.int",
+            "builtins.range",
+        ):
             return True
         if node.op == "astype" and _integral_dtype(node.args[1]):
             return True
@@ -245,7 +276,9 @@ class Reverse(Control):
     def christened(self, primal: Value, cot: Cotangent) -> Cotangent:
         """Give the cotangent of a named value its name, ``x_bar``."""
         value = cot.value
-        fresh = isinstance(value, Value) and value.name is None and value in self.low.defs
+        fresh = (
+            isinstance(value, Value) and value.name is None and value in self.low.defs
+        )
         if fresh and primal.name and cot.place is None:
             object.__setattr__(value, "name", f"{primal.name}_bar")
         clean = cot.state == "clean" and cot.place is None
@@ -258,7 +291,9 @@ class Reverse(Control):
         near = difflib.get_close_matches(node.op, REGISTRY, 1, 0.75)
         hint = f'add one: `symback.defrule({name}, "...")`.'
         if near:
-            hint = f"the nearest operation with a rule is `{spoken(near[0])}`; or {hint}"
+            hint = (
+                f"the nearest operation with a rule is `{spoken(near[0])}`; or {hint}"
+            )
         return MissingRuleError(
             f"`{name}` has no derivative rule and lies on the path from the parameters "
             "to the loss",
@@ -356,7 +391,11 @@ class Reverse(Control):
             value = self.times(cot.value, partial)
             state = cot.state
             linear = not isinstance(partial, Value)
-            if cot.mask is not None and not linear and self.dangerous(cot.mask, rule, node):
+            if (
+                cot.mask is not None
+                and not linear
+                and self.dangerous(cot.mask, rule, node)
+            ):
                 state = "dirty"
             risky = cot.risky or (not linear and self.singular(rule, node))
             made = Cotangent(value, cot.mask, state, None, cot.thick, risky)
@@ -407,7 +446,9 @@ class Reverse(Control):
         value = self.low.emit("mul", cot.value, partial)
         if cot.mask is not None:
             return Cotangent(value, cot.mask, cot.state, None, cot.thick)
-        return Cotangent(value, Mask(lambda: partial, False, partial), "clean", None, cot.thick)
+        return Cotangent(
+            value, Mask(lambda: partial, False, partial), "clean", None, cot.thick
+        )
 
     def masked(self, cot: Cotangent, partial: Arg) -> Cotangent:
         """Pass a cotangent on to the entries of a mask only."""
@@ -523,8 +564,11 @@ class Reverse(Control):
             return final
         if known is None and not self.settled(final):
             final = low.emit("runtime.unbroadcast", final, value)
-        if known is not None and known.is_scalar and final.type is not None and (
-            final.type.is_array
+        if (
+            known is not None
+            and known.is_scalar
+            and final.type is not None
+            and (final.type.is_array)
         ):
             final = low.emit("getitem", final, ())
         node = low.defs.get(final)
@@ -539,7 +583,12 @@ class Reverse(Control):
             and node.op == "np.broadcast_to"
         ):
             final = low.emit("np.full_like", value, node.args[0])
-        elif known is not None and found is not None and found.dtype != known.dtype and known.is_array:
+        elif (
+            known is not None
+            and found is not None
+            and found.dtype != known.dtype
+            and known.is_array
+        ):
             if not known.is_integral and found.is_array:
                 final = low.emit("astype", final, np.dtype(known.dtype).type)
         if known is not None and known.is_array and not known.rank:
@@ -572,8 +621,18 @@ class Reverse(Control):
 CHOOSING = ("np.where", "np.select", "np.choose")
 """Operations that look at each entry of one argument only: the others hold anything."""
 
-VIEWS = ("np.transpose", "getitem", "np.reshape", "np.ravel", "np.broadcast_to",
-         "np.squeeze", "np.expand_dims", "np.swapaxes", "np.moveaxis", "np.real")
+VIEWS = (
+    "np.transpose",
+    "getitem",
+    "np.reshape",
+    "np.ravel",
+    "np.broadcast_to",
+    "np.squeeze",
+    "np.expand_dims",
+    "np.swapaxes",
+    "np.moveaxis",
+    "np.real",
+)
 """Operations whose result may share memory with their argument."""
 
 
@@ -584,7 +643,11 @@ def spoken(op: str) -> str:
 
 def _kind(known: Type | None) -> str:
     """Return NumPy's letter for a type's kind of number."""
-    if known is None or not known.dtype or known.kind not in ("array", "numpy", "python"):
+    if (
+        known is None
+        or not known.dtype
+        or known.kind not in ("array", "numpy", "python")
+    ):
         return ""
     return {"f": "f", "c": "c", "i": "i", "b": "b"}.get(known.dtype[0], "")
 

@@ -35,7 +35,11 @@ def _only(sweep: Any, node: Node, outs: dict[Value, Cotangent]) -> Arg:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Value) and value.type is not None and value.type.kind == "list"
+    return (
+        isinstance(value, Value)
+        and value.type is not None
+        and value.type.kind == "list"
+    )
 
 
 def _bool_mask(index: Arg) -> bool:
@@ -131,7 +135,9 @@ def _may_repeat(low: Any, index: Arg) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     for part in parts:
         if isinstance(part, list):
-            return not all(isinstance(i, bool) for i in part) and len(set(part)) < len(part)
+            return not all(isinstance(i, bool) for i in part) and len(set(part)) < len(
+                part
+            )
         if isinstance(part, Value):
             known = part.type
             if known is not None and known.is_array and known.dtype != "bool":
@@ -147,8 +153,10 @@ def _index_add(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     bar = sweep.final(node.outs[0], cot)
     if isinstance(value, Value) and value in sweep.varied:
         part = low.emit("getitem", bar, index)
-        made = part if _same_place(low, part, value) or _is_list(x) else (
-            sweep.unbroadcast(part, value)
+        made = (
+            part
+            if _same_place(low, part, value) or _is_list(x)
+            else (sweep.unbroadcast(part, value))
         )
         sweep.accumulate(value, Cotangent(made), cots)
     if isinstance(x, Value):
@@ -299,7 +307,9 @@ def _as_array(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
 # Several arrays from one
 
 
-@handles("np.split", "np.array_split", "np.vsplit", "np.hsplit", "np.dsplit", "np.unstack")
+@handles(
+    "np.split", "np.array_split", "np.vsplit", "np.hsplit", "np.dsplit", "np.unstack"
+)
 def _split(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     x = node.args[0]
     axis = node.kwargs.get("axis", node.args[2] if len(node.args) > 2 else 0)
