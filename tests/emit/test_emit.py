@@ -404,6 +404,24 @@ def test_elif() -> None:
     )
 
 
+def test_long_chain() -> None:
+    """The work is in proportion to the length of the chain, the text is flat."""
+    make = Make("x")
+    result: Any = 0.0
+    nodes: tuple[Node, ...] = ()
+    for k in range(40, 0, -1):
+        test, y, out = Value(), Value("y"), Value("y")
+        then = Block((), (Node("mul", (make.x, k), {}, (y,)),), (y,))
+        node = Node("if", (test,), {}, (out,), (then, Block((), nodes, (result,))))
+        nodes = (Node("lt", (make.x, k), {}, (test,)), node)
+        result = out
+    make.nodes += nodes
+    lines = text(make.graph(result)).splitlines()
+    assert lines[:4] == ["if x < 1:", "    y = x * 1", "elif x < 2:", "    y = x * 2"]
+    assert lines[-3:] == ["else:", "    y = 0.0", "return y"]
+    assert len(lines) == 83
+
+
 def test_ternary_and_boolean_operators() -> None:
     make = Make("x", "y")
     test = make("gt", make.x, 0)
