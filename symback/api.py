@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import threading
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
@@ -30,6 +31,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Wrt = str | int | tuple[str | int, ...]
+
+GENERATING = threading.RLock()
+"""Held while a source is generated: it sets Python's own limits and filters."""
 
 MANY = 4096
 """Remembered signatures of one function; beyond it they are forgotten."""
@@ -311,7 +315,8 @@ class DifferentiableFunction(Generic[P, R]):
     def _source(self, bound: dict[str, Any]) -> Source:
         from .run import generate
 
-        return generate(self._function, bound, self._wrt, self._single)
+        with GENERATING:
+            return generate(self._function, bound, self._wrt, self._single)
 
     # The texts
 
@@ -341,7 +346,10 @@ class DifferentiableFunction(Generic[P, R]):
             function = callable(p.default) and p.default is not p.empty
             bound[name] = p.default if function else dataclasses.MISSING
         bound.update(dict.fromkeys(self._attributes, dataclasses.MISSING))
-        return generate(self._function, bound, self._wrt, self._single, generic=True)
+        with GENERATING:
+            return generate(
+                self._function, bound, self._wrt, self._single, generic=True
+            )
 
     def backward_source_for(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """Return the module that runs for these arguments' types and shapes."""

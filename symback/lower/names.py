@@ -167,7 +167,7 @@ class Names(Expressions):
         elif isinstance(item, View):
             value = item.made
         elif isinstance(item, ListRef):
-            held = self.state.get(("h", item.cell))
+            held: Any = self.state.get(("h", item.cell))
             if hasattr(held, "leaves") and len(held.leaves) == 1:
                 value = held.leaves[0]
         made = (

@@ -239,7 +239,7 @@ class Statements(Calls):
                         self.errstate[keyword.arg] = how.value
         self.run(node.body)
         for context in reversed(opened):
-            args = (context, "__exit__", (None, None, None), {})
+            args: Any = (context, "__exit__", (None, None, None), {})
             self.append(Node("method", args, {}, (), (), self.span()))
 
     def do_Try(self, node: ast.Try) -> None:
@@ -254,7 +254,7 @@ class Statements(Calls):
         before, count = dict(self.state), len(self.nodes)
         mark = len(self.stack)
 
-        def body() -> None:
+        def body() -> Any:
             self.run(node.body)
             changed = [
                 k for k in before if k[0] == "h" and self.state.get(k) is not before[k]
@@ -264,20 +264,17 @@ class Statements(Calls):
                     "an array or list is changed inside `try`",
                     "work on a copy made inside, and assign it at the end.",
                 )
+            return Known(True)
 
-        def other() -> None:
+        def other() -> Any:
             if handler.name:
                 self.poison_name(handler.name, f"`{handler.name}` cannot be used here")
             self.run(handler.body)
+            return Known(False)
 
         try:
             with self.at(node):
-                fine = self.choose(
-                    True,
-                    lambda: (body(), Known(True))[1],
-                    lambda: (other(), Known(False))[1],
-                    names,
-                )
+                fine = self.choose(True, body, other, names)
         except Raises as known:
             if not issubclass(known.kind, classes):
                 raise

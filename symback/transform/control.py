@@ -60,11 +60,12 @@ def _rule_names() -> dict[str, Any]:
 
     import numpy
 
+    from .. import runtime
     from ..rules import helpers
 
     names: dict[str, Any] = {"np": numpy, "math": math}
     names.update({n: getattr(helpers, n) for n in helpers.__all__})
-    names["runtime"] = helpers.runtime
+    names["runtime"] = runtime
     return names
 
 

@@ -101,12 +101,13 @@ class Cotangents:
             if partial == -1:
                 return self.negative(value)
         node = low.defs.get(partial) if isinstance(partial, Value) else None
-        plain = node is not None and isinstance(partial, Value) and partial.name is None
-        if plain and node.op == "neg":
+        if node is not None and partial.name is not None:
+            node = None
+        if node is not None and node.op == "neg":
             return self.negative(self.times(value, node.args[0]))
-        if plain and node.op == "truediv" and _is_one(node.args[0]):
+        if node is not None and node.op == "truediv" and _is_one(node.args[0]):
             return low.emit("truediv", value, node.args[1])
-        if plain and node.op == "mul" and isinstance(value, int | float):
+        if node is not None and node.op == "mul" and isinstance(value, int | float):
             for one, other in (node.args, node.args[::-1]):
                 if type(one) in (int, float):
                     return self.times(value * one, other)

@@ -255,8 +255,7 @@ class Reverse(Control):
         if len(node.outs) == 1:
             closed = match_closed(node, self.low.defs, self.varied)
         if closed is not None:
-            rule, bound = closed
-            self.apply(rule, bound, node, outs, cots)
+            self.apply(*closed, node, outs, cots)
             return
         special = STRUCTURAL.get(node.op)
         if special is not None and special(self, node, outs, cots):

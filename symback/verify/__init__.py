@@ -1,8 +1,8 @@
 """Witnesses of a gradient that know none of the rules it was made by.
 
 `compare` puts SymPy's derivative of the user's own function beside what the generated
-source computes; `symbolic` gives SymPy's expressions.  Nothing here imports the rules or
-the transform, and SymPy is imported on first use.
+source computes; `symbolic` gives SymPy's expressions.  Nothing here imports the rules
+or the transform, and SymPy is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["Comparison", "Generated", "SymbolicGradient", "compare", "symbolic"]
 class Generated:
     """A generated gradient, ready to be compared.
 
-    source : the text of a module; name : the function in it, called with the arguments of
-        the user's function in its order, defaults filled in, and `captured` as keywords;
-        it returns (value, gradient).
+    source : the text of a module; name : the function in it, called with the
+        arguments of the user's function in its order, defaults filled in, and
+        `captured` as keywords; it returns (value, gradient).
     captured : the values of the user's numeric globals and closures, read now.
     primal, joint : the graphs of the user's function and of the generated one.
     """

@@ -49,7 +49,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
 
 SCALAR_FUNCTIONS: dict[str, Callable[..., Any]] = {}
-"""Functions of scalars or arrays that replace those of `math` and `scipy`, by full name."""
+"""Functions that replace those of `math` and `scipy`, by their full names."""
 
 
 def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -64,7 +64,7 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
 
 
 class _FloatMeta(type):
-    """Lets a stand-in for `float` be called, asked with isinstance and given as dtype."""
+    """Lets a stand-in for `float` be called, be a dtype, and know its instances."""
 
     def __call__(cls, x: Any = 0.0) -> Any:
         if isinstance(x, np.ndarray) and not isinstance(x, SymArray):

@@ -232,8 +232,8 @@ class Work(Settling):
     def settle_rounding(self, points: int, step: Step) -> None:
         """Find a reading of constants in which nothing differs by their rounding.
 
-        First with literals as exact numbers, then with functions of constants rounded as
-        the program rounds them.  What still differs a little is wrong, unless the
+        First with literals as exact numbers, then with functions of constants rounded
+        as the program rounds them.  What still differs a little is wrong, unless the
         generated source shows a rounded constant.
         """
         result = self.result

@@ -277,7 +277,7 @@ def irfft(x: Any, n: int | None = None, axis: int = -1, norm: Any = None) -> Any
     made = np.empty((*base.shape[:-1], size), dtype=object)
     made[...] = complex_of(0)
     made[..., : base.shape[-1]] = base
-    # The transform of a real signal is Hermitian; imaginary parts at 0 and n/2 are unused.
+    # A real signal's transform is Hermitian; imaginary parts at 0 and n/2 are unused.
     for k in range(1, (size + 1) // 2):
         if k < base.shape[-1]:
             made[..., size - k] = elementwise(fn.conjugate, base[..., k])

@@ -1,9 +1,9 @@
-"""Elements that record the expression they stand for: a SymPy expression and its digits.
+"""Elements that record what they stand for: a SymPy expression and its digits.
 
 A `Tape` holds the expressions as a graph in which equal subexpressions are one object,
 so that nothing is ever written out twice.  `Concolic.expr` is the SymPy expression.
-A comparison is decided by the digits and noted as a `Condition`: all of them together are
-the region in which the recorded expressions are the program.
+A comparison is decided by the digits and noted as a `Condition`: all of them together
+are the region in which the recorded expressions are the program.
 
 >>> tape = Tape(30)
 >>> x = tape.input("x", 0.5)
@@ -204,7 +204,7 @@ class Tape(Home):
         return node
 
     def lift(self, x: Any) -> Concolic:
-        """Return a number as a constant: a float is exactly the binary fraction it is."""
+        """Return a number as a constant; a float is exactly its binary fraction."""
         x = _plain(x)
         if isinstance(x, float) and (x != x or x in (float("inf"), float("-inf"))):
             return self._constant("nan", None) if x != x else self._infinite(x > 0)

@@ -3,8 +3,8 @@
 The user's function is run once more with every operation recorded; SymPy's derivatives
 of its definitions give what each operation must pass back to each of its arguments (an
 edge).  Then the generated source is run with one value at a time replaced by what some
-edge must pass back.  The first replacement that makes the whole gradient right names the
-edge: it was computed wrongly there, and everything after it is right.
+edge must pass back.  The first replacement that makes the whole gradient right names
+the edge: it was computed wrongly there, and everything after it is right.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ Array = np.ndarray[Any, Any]
 class Edge:
     """What an operation passes back to one argument.
 
-    active : which entries of the argument depend on inputs; part : its contribution; total : the derivative of the loss by the argument, of all
-        paths; reach : which entries of the gradient lie behind the argument, as bits.
+    active : which entries of the argument depend on inputs; part : its contribution;
+    total : the derivative of the loss by the argument, of all paths; reach : which entries of the gradient lie behind the argument, as bits.
     """
 
     event: Event
@@ -302,7 +302,7 @@ class _Search:
         )
 
     def seen_before(self, edge: Edge, order: int) -> bool:
-        """Return whether an edge's part is a value of an earlier probe or an argument."""
+        """Return whether an edge's part is an earlier value, or an argument."""
         given = [
             x for p, v in self.values.items() for _, x in leaves(v, p) if is_symbolic(x)
         ]

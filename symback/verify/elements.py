@@ -1,9 +1,9 @@
 """Elements of object arrays that stand for real numbers in the user's own program.
 
 NumPy's loops over object arrays call Python's operators on each element, so a program
-written for floats runs on these unchanged.  Two kinds: `Concolic` (in `concolic`) records
-the expression, `Precise` (in `precise`) holds 90 digits and nothing else.  A comparison is
-decided by the digits; each kind may note it.
+written for floats runs on these unchanged.  Two kinds: `Concolic` (in `concolic`)
+records the expression, `Precise` (in `precise`) holds 90 digits and nothing else.  A
+comparison is decided by the digits; each kind may note it.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Element:
         return None
 
     def _mixed(self, operator: str, other: Any) -> Any:
-        """Return an operation with a complex number; else leave it to the other side."""
+        """Return an operation with a complex number, or leave it to the other."""
         if not isinstance(other, (complex, np.complexfloating)):
             return NotImplemented
         from .complexes import complex_of

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 DIRECT_LIMIT = 250
-"""Operations of the written-out loss up to which one `sympy.diff` takes half a second."""
+"""Operations of a written-out loss up to which `sympy.diff` takes half a second."""
 
 DIRECT_INPUTS = 16
 
@@ -298,7 +298,7 @@ def adjoints(loss: Concolic) -> dict[int, Concolic]:
 
 
 def _short_numbers(expr: Any) -> Any:
-    """Print the rational that a float is as the float: 0.1, not 3602879701896397/2**55."""
+    """Print the rational that a float is as the float: 0.1, not its fraction."""
     long = [
         r
         for r in expr.atoms(sp.Rational)

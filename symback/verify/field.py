@@ -1,8 +1,8 @@
 """The finite field in which expressions are evaluated at random points.
 
-An atom (exp x, log x, erf x, √x ...) is a random element that is remembered by the value
-of its argument.  exp turns sums into products, log products into sums, tanh is written
-with exp, sin and cos are points of a circle, roots are roots.
+An atom (exp x, log x, erf x, √x ...) is a random element that is remembered by the
+value of its argument.  exp turns sums into products, log products into sums, tanh is
+written with exp, sin and cos are points of a circle, roots are roots.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Trial:
         return found
 
     def oriented(self, h: Residue) -> tuple[Residue, int]:
-        """Return h or −h, whichever comes first, and the sign: x and −x are one leaf."""
+        """Return h or −h, whichever comes first, and the sign: they are one leaf."""
         other = self.neg(h)
         first = _pair(h) <= _pair(other)
         return (h, 1) if first else (other, -1)
@@ -238,7 +238,7 @@ class Trial:
         # |u| is u or −u, as the digits say.
         size = h if node.value > 0 else self.neg(h)
         if node.op in ("add", "sub"):
-            # e^a + e^b = e^a (1 + e^(b − a)): a common factor comes out, whichever it is.
+            # e^a + e^b = e^a (1 + e^(b − a)): whichever common factor comes out.
             factor = self._common_factor(node)
             if factor:
                 rest = self.exponential(_scaled(factor, Fraction(-1)))
@@ -305,7 +305,7 @@ class Trial:
         """Return (cos, sin) of Σ c·leaf by the addition theorems."""
         x, y = 1, 0
         for leaf, c in terms.items():
-            # Angles are halved at most six times; other fractions are leaves of their own.
+            # Angles are halved at most six times; other fractions are new leaves.
             fine = 64 % c.denominator == 0
             unit = Fraction(1, 64) if fine else abs(c)
             key = ("circle", leaf, unit)

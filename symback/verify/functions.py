@@ -42,7 +42,7 @@ def is_exact() -> bool:
 
 @contextmanager
 def inside_library() -> Iterator[None]:
-    """Let library code see plain numbers: it multiplies sizes and makes arrays of them."""
+    """Let library code see plain sizes: it multiplies them, and makes arrays."""
     current = home()
     current.inside += 1
     try:

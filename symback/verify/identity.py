@@ -33,12 +33,12 @@ from .field import Trial, Unknown, Unlucky
 __all__ = ["Identity", "prove"]
 
 FIELDS = (2**192 - 1280177, 2**640 - 12689177)
-"""Safe primes modulo which 2, 3, 5, 7, 11 and 13 are squares; the larger one serves deep
-recurrences of high degree."""
+"""Safe primes modulo which 2, 3, 5, 7, 11 and 13 are squares; the larger one serves
+deep recurrences of high degree."""
 
 TRIALS = 2
 TRIALS_WITH_ROOTS = 48
-"""A modular root has a random sign: √(x²) = x is accepted by each trial with chance ½."""
+"""Modular roots have random signs: each trial accepts √(x²) = x with chance ½."""
 
 RETRIES = 400
 """Attempts at a point where nothing is divided by zero and all roots exist."""

@@ -1,7 +1,7 @@
 """Our versions of NumPy's functions where object arrays are not enough.
 
-Each `@implements` registers one.  The many NumPy functions that are not here run as they
-are, over object arrays.
+Each `@implements` registers one.  The many NumPy functions that are not here run as
+they are, over object arrays.
 """
 
 from __future__ import annotations

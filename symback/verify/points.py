@@ -1,8 +1,8 @@
 """Points at which programs are compared: the caller's, and random ones around it.
 
 Random points keep what a function is likely to rely on (a symmetric matrix stays
-symmetric, labels that are floats stay labels) and move away in steps of different kinds,
-so that both sides of most branches are seen.
+symmetric, labels that are floats stay labels) and move away in steps of different
+kinds, so that both sides of most branches are seen.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ __all__ = ["Precise", "PreciseHome"]
 
 
 class PreciseHome(Home):
-    """The home of numbers with many digits; `clock` ends a program that takes too long."""
+    """The home of numbers with many digits; `clock` ends what takes too long."""
 
     def __init__(
         self, digits: int = 90, clock: Clock | None = None, exact: bool = True

@@ -46,8 +46,8 @@ class CannotRunError(Exception):
 class Traced:
     """Both programs on symbols at one point.
 
-    loss : of the user's function; value, gradient : of the generated one, the gradient in
-        the order of `names`; problem : why a part of the gradient cannot be read.
+    loss : of the user's function; value, gradient : of the generated one, the
+        gradient in the order of `names`; problem : why a part of it cannot be read.
     """
 
     tape: Tape

@@ -110,7 +110,7 @@ def _sum(items: Any, /, start: Any = 0) -> Any:
 class Rebinder:
     """Maps objects that a program reaches to what they are on elements.
 
-    replaced : arrays (by identity) that stand in for the user's own, shrunk for example.
+    replaced : arrays (by identity) that stand in for the user's own, shrunk perhaps.
     literals : make the floats in the code elements too, so that arithmetic of constants
         is exact; else Python rounds it as it does when the program runs.
     """

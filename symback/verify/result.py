@@ -115,8 +115,8 @@ def _short(node: Any) -> str:
 class Kink:
     """An entry at which the function has no derivative at the caller's point.
 
-    left, right : the one-sided slopes; generated : what the generated source returns, by
-    the convention named.
+    left, right : the one-sided slopes; generated : what the generated source returns,
+    by the convention named.
     """
 
     name: str
@@ -210,7 +210,8 @@ class Culprit:
     def __str__(self) -> str:
         name = self.file.replace("\\", "/").rpartition("/")[2]
         by = f" by {self.argument}" if self.argument else ""
-        text = f"{name}:{self.line}  {self.code}\n  the derivative of {self.op}{by} is wrong"
+        text = f"{name}:{self.line}  {self.code}"
+        text += f"\n  the derivative of {self.op}{by} is wrong"
         if self.emitted:
             text += f"\n  emitted line {self.emitted_line}: {self.emitted}"
         return text + (f"\n  {self.why}" if self.why else "")
@@ -223,7 +224,7 @@ class Comparison:
     verdict : the weakest of the rows' and of the real-size witnesses'.
     findings : what a person should know besides, NaNs for example.
     sizes : how arrays were shrunk, or ""; source : the generated source compared.
-    complete : False where time or Ctrl-C ended it early; `unfinished` says what is open.
+    complete : False where time or Ctrl-C ended it early; see `unfinished`.
     """
 
     name: str
@@ -259,7 +260,7 @@ class Comparison:
         return not self.unfinished
 
     def raise_if_refuted(self) -> Comparison:
-        """Return self, or raise `RefutedError` with argument, point, values and line."""
+        """Return self, or raise `RefutedError` with arguments, values and line."""
         if self.verdict != "refuted":
             return self
         lines = [f"the generated gradient of {self.name} is wrong"]

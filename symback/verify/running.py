@@ -116,7 +116,7 @@ class Running(Proving):
         return bool(traced.names) or not shrunk.sizes
 
     def source_for(self, shrunk: Shrunk, captured: dict[str, Any]) -> Loaded:
-        """Return the source for smaller arrays: the same text, unless sizes are in it."""
+        """Return the source for smaller arrays: the same, unless sizes are in it."""
         if not shrunk.sizes or captured:
             # Captured arrays cannot be given to the generator at another size.
             return self.real

@@ -32,7 +32,8 @@ EQUAL = 1e-12
 
 TOLERANCE = 1e-20
 """The relative difference up to which a directional derivative agrees: the error of the
-difference is about 1e-58 for central quotients, unless third derivatives are enormous."""
+difference is about 1e-58 for central quotients, unless third derivatives are
+enormous."""
 
 
 def precise_values(

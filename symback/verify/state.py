@@ -31,7 +31,8 @@ GUARD = 25
 
 @dataclass
 class Region:
-    """The set of inputs on which the programs take the same branches as at one point."""
+    """The set of inputs on which the programs take the same branches as at one
+    point."""
 
     traced: Traced
     symbolic: list[Concolic]
