@@ -24,7 +24,7 @@ def test_a_page_shows_what_its_code_prints(page: Path, request: pytest.FixtureRe
     if request.config.getoption("--update-golden"):
         page.write_text(rewritten(page), encoding="utf-8")
     same = timeless if page.name == "README.md" else portable
-    for block, printed in outputs(page):
+    for block, printed in list(outputs(page)):
         assert same(printed) == same(block.body)
 
 
