@@ -38,10 +38,10 @@ __all__ = [
     "plain",
 ]
 
-REAL_DTYPE = np.ndarray.dtype.__get__  # type: ignore[attr-defined] # a C descriptor
+REAL_DTYPE = np.ndarray.dtype.__get__
 
 
-REAL_SHAPE = np.ndarray.shape.__get__  # type: ignore[attr-defined] # a C descriptor
+REAL_SHAPE = np.ndarray.shape.__get__
 
 
 OVERRIDES: dict[Any, Callable[..., Any]] = {}
@@ -50,6 +50,11 @@ OVERRIDES: dict[Any, Callable[..., Any]] = {}
 
 SCALAR_FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """Functions that replace those of `math` and `scipy`, by their full names."""
+
+
+def holds_objects(array: Any) -> bool:
+    """Return whether an array really holds objects, whatever its dtype says."""
+    return bool(REAL_DTYPE(array).kind == "O")
 
 
 def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -107,9 +112,9 @@ class SymArray(np.ndarray[Any, Any]):
         return counted(math.prod(REAL_SHAPE(self)))
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         real = REAL_DTYPE(self)
-        return np.dtype(np.float64) if real == object else real
+        return np.dtype(np.float64) if real.kind == "O" else real
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         from .ufuncs import apply_ufunc
@@ -159,12 +164,12 @@ class SymArray(np.ndarray[Any, Any]):
     def tolist(self) -> Any:
         return plain(self).tolist()
 
-    @property
-    def real(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc] # read only, as NumPy's is in use
+    def real(self) -> Any:
         return OVERRIDES[np.real](self)
 
-    @property
-    def imag(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def imag(self) -> Any:
         return OVERRIDES[np.imag](self)
 
     def conj(self) -> Any:
@@ -172,7 +177,7 @@ class SymArray(np.ndarray[Any, Any]):
 
         return apply_ufunc(home(), np.conjugate, "__call__", (self,), {})
 
-    conjugate = conj  # type: ignore[assignment]
+    conjugate = conj
 
 
 def _read(x: Any, index: Any) -> Any:
@@ -220,7 +225,7 @@ for _name in (*OURS, *NATIVE):
 
 def is_symbolic_array(x: Any) -> bool:
     """Return whether x is an array of elements."""
-    return isinstance(x, SymArray) and bool(REAL_DTYPE(x) == object)
+    return isinstance(x, SymArray) and holds_objects(x)
 
 
 def plain(x: Any) -> Any:
@@ -248,7 +253,7 @@ def kind_of(dtype: Any) -> str:
     if isinstance(dtype, type) and issubclass(dtype, StandInFloat):
         return "f"
     kind = np.dtype(dtype).kind
-    return {"u": "i", "O": "f"}.get(kind, kind)
+    return {"u": "i", "O": "f"}.get(kind, str(kind))
 
 
 def as_array(x: Any, current: Home) -> Any:
@@ -326,7 +331,7 @@ def vectorised(function: Callable[..., Any], count: int) -> Any:
 def has_elements(x: Any) -> bool:
     """Return whether x holds floats or elements, as opposed to integers only."""
     if isinstance(x, SymArray):
-        return REAL_DTYPE(x) == object
+        return holds_objects(x)
     if isinstance(x, np.ndarray):
         return x.dtype.kind in "fcO"
     if isinstance(x, (list, tuple)):
@@ -339,7 +344,7 @@ def has_elements(x: Any) -> bool:
 def contains_elements(x: Any) -> bool:
     """Return whether an argument holds an element anywhere."""
     if isinstance(x, np.ndarray):
-        return REAL_DTYPE(x) == object
+        return holds_objects(x)
     if isinstance(x, (list, tuple)):
         return any(contains_elements(i) for i in x)
     if isinstance(x, dict):

@@ -276,12 +276,12 @@ class Work(Settling):
             self.clock.check()
             if self.shrunk.sizes:
                 self.result.findings.append(
-                    f"not run at the real sizes in high precision: more than {limit:g} s"
+                    f"not run at the real sizes with 90 digits: more than {limit:g} s"
                 )
         except CannotRunError as error:
             if self.shrunk.sizes:
                 self.result.findings.append(
-                    f"not run at the real sizes in high precision: {error.reason}"
+                    f"not run at the real sizes with 90 digits: {error.reason}"
                 )
         finally:
             programs.replaced, programs.loaded = replaced, loaded

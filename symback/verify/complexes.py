@@ -239,7 +239,8 @@ def _transform(x: Any, n: int | None, axis: int, norm: str | None, sign: int) ->
     size = int(base.shape[-1] if n is None else n)
     if base.shape[-1] < size:
         pad = [(0, 0)] * (base.ndim - 1) + [(0, size - base.shape[-1])]
-        base = np.pad(base, pad, constant_values=complex_of(0))
+        zero: Any = complex_of(0)
+        base = np.pad(base, pad, constant_values=zero)
     base = base[..., :size]
     waves = np.empty((size, size), dtype=object)
     for j in range(size):

@@ -88,8 +88,8 @@ class Concolic(Element):
         self.payload = payload
         self.value = value
         self.index = len(home.nodes)
-        self.constant = op != "input" and all(a.constant for a in args)
-        self.active = op != "stop" and any(a.active for a in args)
+        self.constant: bool = op != "input" and all(a.constant for a in args)
+        self.active: bool = op != "stop" and any(a.active for a in args)
         self.size = 1 + sum(a.size for a in args) if args else 0
         self._expr: Any = None
 

@@ -49,7 +49,8 @@ class Edge:
     """What an operation passes back to one argument.
 
     active : which entries of the argument depend on inputs; part : its contribution;
-    total : the derivative of the loss by the argument, of all paths; reach : which entries of the gradient lie behind the argument, as bits.
+    total : the derivative of the loss by the argument, of all paths; reach : which
+        entries of the gradient lie behind the argument, as bits.
     """
 
     event: Event

@@ -250,6 +250,8 @@ class Element:
         """
         home = self.home
         x = self.value
+        low: Any
+        high: Any
         if not home.reals.finite(x):
             return None
         c = home.reals.context
@@ -299,8 +301,8 @@ class Element:
             # A constant is a number, whatever asks; what depends on inputs is not.
             return float(self.value)
         raise SymbolicValueError(
-            "a symbolic value was forced to float64 (a float buffer, `float`, `math` or "
-            "`astype` that could not be replaced)"
+            "a symbolic value was forced to float64 (a buffer, `float`, `math` or "
+            "`astype` that is not replaced)"
         )
 
     def __bool__(self) -> bool:

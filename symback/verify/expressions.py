@@ -190,7 +190,8 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
             return tape.operate("div", tape.lift(1), args[0])
         return tape.operate("pow", args[0], args[1])
     if isinstance(e, sp.Abs):
-        return args[0] if args[0].value >= 0 else -args[0]
+        positive = args[0].value >= 0
+        return args[0] if positive else tape.operate("mul", tape.lift(-1), args[0])
     if isinstance(e, sp.sign):
         value = args[0].value
         return tape.lift(1 if value > 0 else -1 if value < 0 else 0)
@@ -201,15 +202,15 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
     if isinstance(e, sp.polylog) and e.args[0] in (1, 2):
         if e.args[0] == 2:
             return tape.call("dilog", args[1])
-        return 0 - tape.call("log", 1 - args[1])
+        return tape.operate("sub", tape.lift(0), tape.call("log", 1 - args[1]))
     if isinstance(e, sp.sec):
-        return 1 / tape.call("cos", *args)
+        return tape.operate("div", tape.lift(1), tape.call("cos", *args))
     if isinstance(e, sp.cot):
-        return 1 / tape.call("tan", *args)
-    name = _FROM_SYMPY.get(type(e))
-    if name is None:
+        return tape.operate("div", tape.lift(1), tape.call("tan", *args))
+    found = _FROM_SYMPY.get(type(e))
+    if found is None:
         raise SymbolicValueError(f"SymPy's {type(e).__name__} is not evaluated here")
-    return tape.call(name, *args)
+    return tape.call(found, *args)
 
 
 # ---------------------------------------------------------------- derivatives

@@ -184,9 +184,9 @@ class Trial:
             sign = 1 if node.op == "add" else -1
             return _merge(self.linear(node.args[0]), self.linear(node.args[1]), sign)
         if node.op == "mul":
-            for scale, other in (node.args, node.args[::-1]):
-                if scale.op == "const":
-                    return _scaled(self.linear(other), scale.payload)
+            for factor, other in (node.args, node.args[::-1]):
+                if factor.op == "const":
+                    return _scaled(self.linear(other), factor.payload)
         if node.op == "div" and node.args[1].op == "const":
             return _scaled(self.linear(node.args[0]), 1 / node.args[1].payload)
         if node.op == "log":

@@ -80,9 +80,9 @@ def _math_log(x: Any, base: Any = None) -> Any:
 
 
 for _name in (
-    "exp expm1 exp2 log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh "
-    "tanh asinh acosh atanh erf erfc gamma lgamma copysign fmod fabs degrees radians pow "
-    "isnan isinf isfinite"
+    "exp expm1 exp2 log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh "
+    "cosh tanh asinh acosh atanh erf erfc gamma lgamma copysign fmod fabs degrees "
+    "radians pow isnan isinf isfinite"
 ).split():
     _math(_name, EVERYTHING[_name])
 _math("log", _math_log)

@@ -213,7 +213,7 @@ def _negative_diagonal(a: Array) -> list[bool]:
     return [bool(d < 0) for d in np.diag(np.linalg.qr(floats)[1])]
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     array = as_array(x, home())
     if axis is None and (ord is None or array.ndim == 1):
         flat = array.reshape(-1)
@@ -234,7 +234,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return finish(np.expand_dims(result, one) if keepdims else result)[()]
 
 
-def _vector_norm(v: Array, ord: Any) -> Any:  # noqa: A002
+def _vector_norm(v: Array, ord: Any) -> Any:
     items = [element(i) for i in v]
     if ord is None or ord == 2:
         return fn.sqrt(sum((_square(i) for i in items), element(0)))
@@ -261,7 +261,7 @@ def _extreme(items: list[Any], largest: bool) -> Any:
     return result
 
 
-def _matrix_norm(array: Array, ord: Any, axes: tuple[int, int]) -> Any:  # noqa: A002
+def _matrix_norm(array: Array, ord: Any, axes: tuple[int, int]) -> Any:
     moved = np.moveaxis(array, axes, (-2, -1))
     if ord is None or ord == "fro":
         return norm(moved.reshape((*moved.shape[:-2], -1)), None, -1)
@@ -430,14 +430,14 @@ def vector_norm(
     *,
     axis: Any = None,
     keepdims: bool = False,
-    ord: Any = 2,  # noqa: A002
+    ord: Any = 2,
 ) -> Any:
     if axis is None and not keepdims:
         return norm(as_array(x, home()).reshape(-1), ord)
     return norm(x, ord, axis, keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:  # noqa: A002
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return norm(x, ord, (-2, -1), keepdims)
 
 

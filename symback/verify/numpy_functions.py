@@ -282,10 +282,13 @@ on_plain("insert", "delete", "diag", "diagflat", "cross", "convolve", "correlate
 on_plain("append", "trim_zeros", "ediff1d", "searchsorted", "digitize", "kron")
 
 
+_pad: Callable[..., Any] = np.pad
+
+
 @implements(np.pad)
 def pad(x: Any, width: Any, mode: str = "constant", **options: Any) -> Any:
     if not has_elements(x):
-        return np.pad(plain(x), width, mode, **options)
+        return _pad(plain(x), width, mode, **options)
     x = as_array(x, home())
     if mode in ("constant", "empty"):
         places = np.pad(np.arange(x.size).reshape(x.shape), width, constant_values=-1)
@@ -296,7 +299,7 @@ def pad(x: Any, width: Any, mode: str = "constant", **options: Any) -> Any:
             )
         flat = np.concatenate([lifted(x).reshape(-1), lifted(value).reshape(1)])
         return finish(flat[places])
-    places = np.pad(np.arange(x.size).reshape(x.shape), width, mode=mode, **options)
+    places = _pad(np.arange(x.size).reshape(x.shape), width, mode, **options)
     return finish(lifted(x).reshape(-1)[places])
 
 
@@ -396,7 +399,8 @@ def ndim(x: Any) -> int:
 @implements(np.size)
 def size(x: Any, axis: int | None = None) -> int:
     dims = shape(x)
-    return counted(math.prod(dims)) if axis is None else dims[axis]
+    found: int = counted(math.prod(dims)) if axis is None else dims[axis]
+    return found
 
 
 OVERRIDES[np.isscalar] = lambda x: isinstance(x, Element) or np.isscalar(x)

@@ -8,6 +8,7 @@ kinds, so that both sides of most branches are seen.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,15 +91,12 @@ def random_point(
     """
     rng = np.random.default_rng([20_250_101, number, round(1000 * weaker)])
 
-    def move(name: str, leaf: Any, parameter: str) -> Any:
+    def move(parameter: str, name: str, leaf: Any) -> Any:
         if not is_real(leaf):
             return leaf
         return _moved(leaf, rng, number, weaker, parameter in active)
 
-    return {
-        p: rebuild(v, p, lambda n, leaf, p=p: move(n, leaf, p))
-        for p, v in values.items()
-    }
+    return {p: rebuild(v, p, partial(move, p)) for p, v in values.items()}
 
 
 def same_point(values: dict[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,6 @@ class Precise(Element):
         self.constant = constant
 
     def __repr__(self) -> str:
-        return self.home.reals.context.nstr(self.value, 12)
+        return str(self.home.reals.context.nstr(self.value, 12))
 
     __hash__ = Element.__hash__

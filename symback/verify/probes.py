@@ -57,7 +57,7 @@ class _Insert(ast.NodeTransformer):
 
     visit_BinOp = visit_UnaryOp = wrapped  # noqa: N815 - ast's names
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         line, text = node.lineno, ast.unparse(node)
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
@@ -67,20 +67,20 @@ class _Insert(ast.NodeTransformer):
             return node
         return self.probe(node, line, text)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:  # noqa: N802
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if not isinstance(node.ctx, ast.Load):
             node.slice = self.visit(node.slice)
             return node
         return self.wrapped(node)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if node.attr == "T" and isinstance(node.ctx, ast.Load):
             return self.wrapped(node)
         inner = self.generic_visit(node)
         assert isinstance(inner, ast.expr)
         return inner
 
-    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> Any:
         if isinstance(node.value, ast.Name) and node.lineno >= self.first_line:
             line, text = node.lineno, ast.unparse(node)
             node.value = self.probe(node.value, line, text)
@@ -88,7 +88,7 @@ class _Insert(ast.NodeTransformer):
             return node
         return self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         line, text = node.lineno, ast.unparse(node)
         target = node.target
         self.generic_visit(node)
@@ -99,7 +99,7 @@ class _Insert(ast.NodeTransformer):
         again = self.probe(ast.Name(target.id, ast.Load()), line, text)
         return [node, ast.Assign([ast.Name(target.id, ast.Store())], again)]
 
-    def visit_Return(self, node: ast.Return) -> Any:  # noqa: N802
+    def visit_Return(self, node: ast.Return) -> Any:
         if isinstance(node.value, ast.Tuple):
             value, gradient = node.value.elts
             node.value.elts = [value, self._results(gradient)]

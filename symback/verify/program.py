@@ -11,6 +11,7 @@ import linecache
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,7 @@ class Programs:
         self, values: Mapping[str, Any], convert: Callable[[str, str, Any], Any]
     ) -> dict[str, Any]:
         """Return all parameters with their leaves converted."""
-        return {
-            p: rebuild(v, p, lambda n, x, p=p: convert(p, n, x))
-            for p, v in values.items()
-        }
+        return {p: rebuild(v, p, partial(convert, p)) for p, v in values.items()}
 
     def _call(
         self, function: Callable[..., Any], values: Mapping[str, Any], rebind: Rebinder

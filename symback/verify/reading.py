@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,7 @@ def gradient_of(
         value=to_sympy(traced.loss),
         gradient=parts[0] if single else parts,
         names={
-            p: rebuild(v, p, lambda n, x, p=p: _symbols(n, x, p in names))
-            for p, v in values.items()
+            p: rebuild(v, p, partial(_symbols, p in names)) for p, v in values.items()
         },
         entries=found,
         region=tuple(str(c) for c in tape.conditions if c.relation != "!="),
@@ -88,7 +88,7 @@ def _part(name: str, x: Any, found: dict[str, Any]) -> Any:
     return sp.ImmutableDenseNDimArray(items, x.shape)
 
 
-def _symbols(name: str, x: Any, active: bool) -> Any:
+def _symbols(active: bool, name: str, x: Any) -> Any:
     if not (is_symbolic(x) or (active and is_integral(x))):
         return None
     if not isinstance(x, np.ndarray):

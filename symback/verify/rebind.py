@@ -180,7 +180,8 @@ class Rebinder:
 
     def _is_library(self, name: str | None) -> bool:
         root = top(name)
-        return root in sys.stdlib_module_names and root != "__main__" or root in KEPT
+        standard = root in sys.stdlib_module_names and root != "__main__"
+        return standard or root in KEPT
 
     def _library(self, value: Any) -> Any:
         if isinstance(value, np.random.Generator):
@@ -280,15 +281,14 @@ class Rebinder:
         return made
 
     def _has_functions(self, value: type) -> bool:
+        """Return whether a class has methods that somebody wrote."""
+        functions = (
+            getattr(m, "__func__", getattr(m, "fget", m)) for m in vars(value).values()
+        )
         return any(
-            isinstance(
-                getattr(m, "__func__", getattr(m, "fget", m)), types.FunctionType
-            )
-            and "<string>"
-            not in getattr(
-                getattr(m, "__func__", getattr(m, "fget", m)), "__code__"
-            ).co_filename
-            for m in vars(value).values()
+            isinstance(f, types.FunctionType)
+            and "<string>" not in f.__code__.co_filename
+            for f in functions
         )
 
     def _member(self, member: Any) -> Any:

@@ -30,7 +30,6 @@ class Running(Proving):
         values = same_point(self.values)
         before = same_point(self.values)
         programs = self.programs
-        self.float_gradient: dict[str, float] = {}
         try:
             with (
                 np.errstate(all="ignore"),

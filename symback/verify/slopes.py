@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,7 @@ EQUAL = 1e-12
 
 TOLERANCE = 1e-20
 """The relative difference up to which a directional derivative agrees: the error of the
-difference is about 1e-58 for central quotients, unless third derivatives are
-enormous."""
+difference is about 1e-58 for central quotients."""
 
 
 def precise_values(
@@ -41,16 +41,14 @@ def precise_values(
 ) -> dict[str, Any]:
     """Return parameters with their real leaves as 90-digit elements."""
 
-    def convert(p: str, x: Any) -> Any:
+    def convert(p: str, name: str, x: Any) -> Any:
         if not (is_symbolic(x) or (p in wrt and is_integral(x))):
             return x
         if isinstance(x, np.ndarray):
             return inputs_of(x, home)
         return home.input(float(x))
 
-    return {
-        p: rebuild(v, p, lambda n, x, p=p: convert(p, x)) for p, v in values.items()
-    }
+    return {p: rebuild(v, p, partial(convert, p)) for p, v in values.items()}
 
 
 def inputs_of(x: Any, home: PreciseHome) -> Any:
@@ -187,7 +185,7 @@ def directional(
         if isinstance(x, Element) and home.reals.finite(x.value)
     ]
     h = home.reals.context.mpf(10) ** -STEP
-    witnesses = []
+    witnesses: list[Witness] = []
     for number in range(1, directions + 1):
         v = dict(zip(names, rng.normal(size=len(names)).tolist(), strict=True))
         right = _value_at(programs, home, base, {n: h * x for n, x in v.items()})

@@ -15,7 +15,7 @@ from . import Generated
 from .concolic import Concolic, Tape
 from .deadline import Clock
 from .points import same_point
-from .program import Programs, Traced, is_integral, is_symbolic
+from .program import Loaded, Programs, Traced, is_integral, is_symbolic
 from .result import Comparison, Row
 from .shrink import Shrunk
 from .structure import entries, leaves
@@ -31,8 +31,7 @@ GUARD = 25
 
 @dataclass
 class Region:
-    """The set of inputs on which the programs take the same branches as at one
-    point."""
+    """The inputs at which the programs take the same branches as at one point."""
 
     traced: Traced
     symbolic: list[Concolic]
@@ -72,6 +71,8 @@ class State:
         self.kinks_only: set[str] = set()
         self.reason = ""
         self.tracing = 0.0
+        self.real: Loaded
+        self.float_gradient: dict[str, float] = {}
         self.current: dict[str, Any] | None = None
         self.refuting: list[dict[str, Any]] = []
 

@@ -21,7 +21,7 @@ __all__ = ["entries", "is_real", "leaves", "rebuild"]
 def is_real(x: Any) -> bool:
     """Return whether x is a float, or an array of them: what a symbol stands for."""
     if isinstance(x, np.ndarray):
-        return x.dtype.kind == "f"
+        return bool(x.dtype.kind == "f")
     return isinstance(x, (float, np.floating))
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .arrays import (
-    REAL_DTYPE,
     SymArray,
     as_array,
     elementwise,
     has_elements,
+    holds_objects,
     plain,
     plain_index,
     vectorised,
@@ -142,7 +142,7 @@ def _deliver(result: Any, out: Any, boolean: bool) -> Any:
         result = as_array(result, home())
     if out is None:
         return result
-    if not boolean and REAL_DTYPE(out) != object:
+    if not boolean and not holds_objects(out):
         raise SymbolicValueError("a symbolic value was written into a float64 array")
     out.view(np.ndarray)[...] = plain(result)
     return out
@@ -207,7 +207,7 @@ def _at(ufunc: Any, target: Any, index: Any, *values: Any) -> None:
             raise SymbolicValueError("a symbolic value was added into a float64 array")
         ufunc.at(target, index, *values)
         return
-    if isinstance(target, np.ndarray) and REAL_DTYPE(target) != object:
+    if isinstance(target, np.ndarray) and not holds_objects(target):
         raise SymbolicValueError("a symbolic value was added into a float64 array")
     function = _function(ufunc.__name__)
     places = np.arange(target.size).reshape(target.shape)[plain_index(index)]

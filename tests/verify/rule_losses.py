@@ -30,6 +30,7 @@ SYMBOLS = {
     "pow": "**",
     "matmul": "@",
 }
+MODULES = ("integrate", "linalg", "spatial.distance", "special", "stats")
 COUNTER = itertools.count()
 
 
@@ -113,11 +114,7 @@ def built(op: str, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) 
             terms.append(f"np.vdot({part}, k{k})")
     text = (
         "import builtins\nimport math\nimport operator\n\nimport numpy as np\n"
-        + (
-            "import scipy.linalg\nimport scipy.special\nimport scipy.stats\nimport scipy\n"
-            if "scipy" in op
-            else ""
-        )
+        + ("".join(f"import scipy.{m}\n" for m in MODULES) if "scipy" in op else "")
         + f"\n\ndef loss({', '.join(params)}):\n"
         f"    out = {expression(op, texts, named)}\n"
         f"    return {' + '.join(terms)}\n"

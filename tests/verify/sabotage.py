@@ -35,7 +35,7 @@ def scaled(text: Any, factor: str, folder: Path) -> Any:
 
 
 def wrapped(function: Callable[..., Any], factor: str, folder: Path) -> Any:
-    """Return a pullback function whose cotangents are multiplied; it is linear in them."""
+    """Return a pullback whose cotangents are multiplied; it is linear in them."""
     names = list(inspect.signature(function).parameters)
     call = ", ".join(
         f"{n}={factor} * {n}" if n.endswith("_bar") else f"{n}={n}" for n in names

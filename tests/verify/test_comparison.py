@@ -59,7 +59,8 @@ def test_forgotten_factor_is_refuted_with_all_that_one_needs() -> None:
     with pytest.raises(symback.RefutedError) as caught:
         found.raise_if_refuted()
     text = str(caught.value)
-    for piece in ("by w: expected 6, got 2", "w = 0.5", "h_bar = s_bar", "s = v * h + c"):
+    pieces = ("by w: expected 6, got 2", "w = 0.5", "h_bar = s_bar", "s = v * h + c")
+    for piece in pieces:
         assert piece in text
 
 
@@ -139,9 +140,7 @@ def test_nan_of_the_function_is_a_finding() -> None:
 
 def test_kink_is_no_false_alarm() -> None:
     args = (0.0, 0.0, 3.0, -1.0, 2.0, 1.0)
-    found = compare(
-        TINY.loss, args, {}, wrt=TINY.wrt, generate=generated(TINY.source)
-    )
+    found = compare(TINY.loss, args, {}, wrt=TINY.wrt, generate=generated(TINY.source))
     assert found.verdict == "proved"
     w, b = found.kinks
     assert (w.name, w.left, w.right, w.generated) == ("w", 0.0, -12.0, 0.0)
@@ -217,7 +216,7 @@ def test_what_cannot_be_shrunk_says_why() -> None:
 
 
 def test_containers_keep_their_structure() -> None:
-    Pair = namedtuple("Pair", "a b")  # noqa: PYI024
+    Pair = namedtuple("Pair", "a b")
 
     @dataclass
     class Layer:
@@ -233,7 +232,8 @@ def g(p, layer):
     s = np.sum(t**2)
     t_bar = 2 * t * layer.scale
     a = layer.W.T @ t_bar
-    return s * layer.scale + p.b, (type(p)(a, 1.0), type(layer)(np.outer(t_bar, p.a), s))
+    layer_bar = type(layer)(np.outer(t_bar, p.a), s)
+    return s * layer.scale + p.b, (type(p)(a, 1.0), layer_bar)
 """
     args = (Pair(X3, 2.0), Layer(np.array([[1.0, 2.0, -1.0]]), 0.5))
     found = run(loss, source, *args, wrt=("p", "layer"))
