@@ -54,6 +54,10 @@ def clumsy(w, x):
     return np.sum(w * x)
 
 
+def structured(params, x):
+    return np.sum(params["w"] * x) + params["b"]
+
+
 half = 0.5
 """
 
@@ -108,6 +112,18 @@ class TestShow:
         both = run("show", "tiny:plain", "--wrt", "w,x").out
         assert "w_bar" in both
         assert "x_bar" in both
+
+    def test_asks_for_values_where_the_source_depends_on_them(
+        self, run: Callable[..., Done]
+    ):
+        done = run("show", "tiny.py:structured")
+        assert done.status == 2
+        assert "depends on what `params` is" in done.err
+        assert "\nhere: --at NAME=VALUE, or --shape NAME=N,M" in done.err
+        values = ("--at", "params={'w': [1.0, 2.0], 'b': 0.5}", "--shape", "x=2")
+        done = run("show", "tiny.py:structured", *values)
+        assert done.status == 0
+        assert "params['w']" in done.out or 'params["w"]' in done.out
 
     def test_wrt_overrides_the_decorator(self, run: Callable[..., Done]):
         assert "b_bar" not in run("show", "tiny.py:loss", "--wrt", "c").out
@@ -229,7 +245,7 @@ WRONG = {
     ("show", "tiny.py:los"): ("there is no 'los' in tiny.py; did you mean 'loss'?"),
     ("show", "tiny.py:zzz"): (
         "there is no 'zzz' in tiny.py; it has loss, plain, scaled, "
-        "vector, opened, clumsy"
+        "vector, opened, clumsy, structured"
     ),
     ("show", "tiny.py:half"): "'half' in tiny.py is no function but: float",
     ("check", "tiny.py:plain", "--at", "w"): (
@@ -396,6 +412,12 @@ class TestProgram:
         done = self.call("frobnicate")
         assert done.returncode == 2
         assert "invalid choice: 'frobnicate'" in done.stderr
+
+    @pytest.mark.parametrize("option", ["--points=0", "--seconds=0", "--digits=x"])
+    def test_numbers_that_make_no_sense(self, option: str):
+        done = self.call("compare", "x.py:f", option)
+        assert done.returncode == 2
+        assert f"argument {option.partition('=')[0]}: " in done.stderr
 
     def test_no_command(self):
         assert self.call().returncode == 2

@@ -13,13 +13,13 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from symback.errors import InternalError, SymbackError
+from symback.errors import InternalError, SymbackError, UnsupportedSyntaxError
 
 __all__ = ["main"]
 
@@ -81,15 +81,15 @@ def _parser() -> argparse.ArgumentParser:
         commands, "compare", _compare, "SymPy's derivative against the generated source"
     )
     _add_target(compare)
-    compare.add_argument("--points", type=int, default=8, help="random points (8)")
-    compare.add_argument("--digits", type=int, default=50, help="of precision (50)")
-    compare.add_argument("--seconds", type=float, default=30, help="budget (30)")
+    compare.add_argument("--points", type=_count, default=8, help="random points (8)")
+    compare.add_argument("--digits", type=_count, default=50, help="of precision (50)")
+    compare.add_argument("--seconds", type=_above_0, default=30, help="budget (30)")
 
     check = _command(
         commands, "check", _check, "finite differences against the generated source"
     )
     _add_target(check)
-    check.add_argument("--step", type=float, help="of the differences (chosen)")
+    check.add_argument("--step", type=_above_0, help="of the differences (chosen)")
 
     _command(commands, "demo", _demo, "train a network on real data, and prove it")
     return parser
@@ -128,6 +128,20 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _above_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+    return number
+
+
 def _version() -> str:
     from symback import __version__
 
@@ -149,6 +163,21 @@ def _arguments(
     return call_arguments(function, values, options.target, options.command)
 
 
+@contextmanager
+def _asking_for_values() -> Iterator[None]:
+    """Say how values are given here, where a function means nothing without them."""
+    try:
+        yield
+    except UnsupportedSyntaxError as error:
+        if any(
+            "backward_source_for" in note for note in getattr(error, "__notes__", ())
+        ):
+            error.add_note(
+                "here: --at NAME=VALUE, or --shape NAME=N,M, for each of them."
+            )
+        raise
+
+
 def _show(options: argparse.Namespace) -> Result:
     from symback.show.terminal import print_source
 
@@ -157,7 +186,8 @@ def _show(options: argparse.Namespace) -> Result:
         args, kwargs = _arguments(options, function)
         source = function.backward_source_for(*args, **kwargs)
     else:
-        source = function.backward_source
+        with _asking_for_values():
+            source = function.backward_source
     if not options.json:
         print_source(source)
     return FINE, None, {"function": options.target, "source": source}
@@ -169,7 +199,8 @@ def _graph(options: argparse.Namespace) -> Result:
         args, kwargs = _arguments(options, function)
         graph = function.graph_for(*args, **kwargs)
     else:
-        graph = function.graph
+        with _asking_for_values():
+            graph = function.graph
     text = str(graph)
     data = {"function": options.target, "graph": text}
     if options.output is None:
