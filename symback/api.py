@@ -66,7 +66,7 @@ class DifferentiableFunction(Generic[P, R]):
         """Bind to an object when used as a method: `self` is closed over."""
         if instance is None:
             return self
-        bound = types.MethodType(self._function, instance)  # type: ignore[arg-type]  # a function
+        bound = types.MethodType(self._function, instance)
         return DifferentiableFunction(bound, self._wrt_given)
 
     def __repr__(self) -> str:
@@ -177,12 +177,14 @@ class DifferentiableFunction(Generic[P, R]):
     @functools.cached_property
     def value_and_grad_fn(self) -> Callable[P, tuple[R, Any]]:
         """A plain function of the same parameters: ``(value, gradient)``."""
-        return self._entry("value_and_grad", "")
+        entry: Callable[P, tuple[R, Any]] = self._entry("value_and_grad", "")
+        return entry
 
     @functools.cached_property
     def grad_fn(self) -> Callable[P, Any]:
         """A plain function of the same parameters: the gradient."""
-        return self._entry("grad", "[1]")
+        entry: Callable[P, Any] = self._entry("grad", "[1]")
+        return entry
 
     def _entry(self, what: str, pick: str) -> Any:
         """Make the function that finds the specialised one for its arguments."""
@@ -203,7 +205,7 @@ class DifferentiableFunction(Generic[P, R]):
         entry.__name__ = f"{self.__name__}_{what}"
         entry.__qualname__ = entry.__name__
         entry.__module__ = getattr(self, "__module__", __name__)
-        entry.__signature__ = self.__signature__  # type: ignore[attr-defined]  # for help()
+        entry.__signature__ = self.__signature__  # for help()
         entry.__doc__ = f"Return the {what.replace('_', ' ')} of `{self.__name__}`."
         return entry
 
@@ -574,7 +576,9 @@ def value_and_grad(
     return _form(f, wrt, has_aux, "value_and_grad_fn")
 
 
-def _form(f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str) -> Any:
+def _form(
+    f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str
+) -> Callable[..., Any]:
     if has_aux:
         raise SymbackError(
             "`has_aux=True` is not supported yet",
@@ -582,7 +586,8 @@ def _form(f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str) -> Any:
             "return the loss alone, and compute the rest in a function of its own.",
         )
     found = differentiable(f, wrt=wrt)
-    made = getattr(found, what)
+    made: Any = getattr(found, what)
     made.differentiable = found
     made.__wrapped__ = found.__wrapped__
-    return made
+    plain: Callable[..., Any] = made
+    return plain

@@ -30,6 +30,7 @@ __all__ = [
     "Shape",
     "Tup",
     "View",
+    "always",
 ]
 
 
@@ -117,13 +118,13 @@ class RunList:
 
 @dataclass(frozen=True)
 class Obj:
-    """A user's object that exists at run time as `value`, of a known class.
+    """An object of a known class of the user's; its attributes live in a cell.
 
-    `actual` is the object given when the lowering was asked for; attributes that
-    the program assigns live in a cell.
+    value : the object at run time, or None if the function itself makes it.
+    actual : the object given when the lowering was asked for, or None.
     """
 
-    value: Value
+    value: Value | None
     actual: Any
     cell: int
 
@@ -197,6 +198,15 @@ Abstract = (
     | Iterable
     | Poison
 )
+
+
+def always(item: Any) -> Callable[[], Any]:
+    """Return a path of a branch on which nothing is done and `item` is the result.
+
+    >>> always(Known(1))()
+    Known(value=1, path=None)
+    """
+    return lambda: item
 
 
 class NeedStatic(Exception):

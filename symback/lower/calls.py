@@ -289,7 +289,7 @@ class Calls(Names):
             if self.mode != "generic" and known is not None and known.kind == "list":
                 raise self.refuse("a list has no attribute `shape`")
             return Shape(self.emit("shape", value))
-        dims = []
+        dims: list[Any] = []
         for k in range(known.rank):
             if self.mode == "exact" and known.dims[k].isdigit():
                 dims.append(Known(int(known.dims[k])))
@@ -312,11 +312,8 @@ class Calls(Names):
         if value.type is not None:
             if not value.type.is_array:
                 return self.wrap(value)
-            known = base.type is not None and bool(base.type.samples)
-            shared = known and np.shares_memory(
-                value.type.samples[0], base.type.samples[0]
-            )
-            if not shared:
+            known = () if base.type is None else base.type.samples
+            if not known or not np.shares_memory(value.type.samples[0], known[0]):
                 return self.wrap(value)
         else:
             self.uncertain.add(value)
@@ -458,7 +455,7 @@ class Calls(Names):
             return Tup(tuple(items), kind, fields)
         cell = self.fresh()
         self.state["h", cell] = {"__class__": kind}
-        made = Obj(None, None, cell)  # type: ignore[arg-type]  # it has no value
+        made = Obj(None, None, cell)
         fields_ = getattr(kind, "__dataclass_fields__", None)
         if fields_ is not None and "__init__" in vars(kind):
             held = dict(self.content(cell))
@@ -480,7 +477,7 @@ class Calls(Names):
             if post is not None:
                 self.call_value(Known(post), [made], {})
             return made
-        init = kind.__init__  # type: ignore[misc]  # the function, not a bound method
+        init: Any = inspect.getattr_static(kind, "__init__")
         if isinstance(init, types.FunctionType):
             self.call_value(Known(init), [made, *args], kwargs)
             return made

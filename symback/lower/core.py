@@ -246,7 +246,10 @@ class Core:
         if self.mode == "generic":
             return None
         try:
-            return self.sampler.infer(op, self._masked(op, args), kwargs)
+            pair: tuple[Any, Any] = self.sampler.infer(
+                op, self._masked(op, args), kwargs
+            )
+            return pair
         except Unsampled:
             return None
         except Exception as problem:
@@ -258,11 +261,11 @@ class Core:
     ) -> Type | None:
         """Return the type of a node's only output."""
         if op == "stop_gradient" and isinstance(args[0], Value):
-            return cast("Type | None", args[0].type)
+            return args[0].type
         pair = self.samples(op, args, kwargs)
         if pair is None:
             if op in ("setitem", "index_add") and isinstance(args[0], Value):
-                return cast("Type | None", args[0].type)
+                return args[0].type
             if op in LISTS or (op == "mul" and isinstance(args[0], list)):
                 return Type("list")
             if op == "getitem" and isinstance(args[1], slice):
@@ -306,7 +309,7 @@ class Core:
             return args
         index = args[1]
         masks = [
-            leaf
+            (leaf, leaf.type)
             for leaf in leaves(index)
             if isinstance(leaf, Value)
             and leaf.type is not None
@@ -316,16 +319,14 @@ class Core:
         if not masks:
             return args
         changed: dict[Value, Value] = {}
-        for mask in masks:
+        for mask, known in masks:
             counts = self.sampler.fresh_pair(self._mask_key(mask))
             made = []
-            for sample, count in zip(mask.type.samples, counts, strict=True):
+            for sample, count in zip(known.samples, counts, strict=True):
                 flat = np.zeros(sample.size, bool)
                 flat[: 1 + count % max(1, sample.size - 1)] = True
                 made.append(flat.reshape(sample.shape))
-            changed[mask] = Value(
-                None, Type("array", "bool", mask.type.dims, tuple(made))
-            )
+            changed[mask] = Value(None, Type("array", "bool", known.dims, tuple(made)))
         new = map_leaves(
             lambda a: changed.get(a, a) if isinstance(a, Value) else a, index
         )
@@ -608,7 +609,8 @@ class Core:
         if isinstance(a, Obj):
             return a.cell == b.cell
         if isinstance(a, View):
-            return a.op == b.op and a.made is b.made and self.same(a.base, b.base)
+            made = a.op == b.op and a.made is b.made
+            return made and self.same(a.base, b.base)
         return False
 
     def join(self, a: Any, b: Any) -> Template:
@@ -896,7 +898,7 @@ class Core:
     def type_of(self, arg: Arg) -> Type | None:
         """Return the type of a node's argument."""
         if isinstance(arg, Value):
-            return cast("Type | None", arg.type)
+            return arg.type
         if self.mode == "generic" or arg is UNDEFINED:
             return None
         return self.sampler.type_of((arg, arg))

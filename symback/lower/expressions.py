@@ -25,6 +25,7 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    always,
 )
 from .core import Core, Raises, Template, _number
 
@@ -114,8 +115,13 @@ class Expressions(Core):
             spec = self.value(piece.format_spec) if piece.format_spec else Known("")
             how = chr(piece.conversion) if piece.conversion > 0 else ""
             if isinstance(item, Known) and isinstance(spec, Known):
-                shown = {"r": repr, "s": str, "a": ascii}.get(how, lambda v: v)
-                parts.append(format(shown(item.value), spec.value))
+                shows: dict[str, Callable[[Any], Any]] = {
+                    "r": repr,
+                    "s": str,
+                    "a": ascii,
+                }
+                shown = shows[how](item.value) if how else item.value
+                parts.append(format(shown, spec.value))
             else:
                 form = self.operand(spec) or None
                 parts.append((self.operand(item), how or None, form))
@@ -445,8 +451,7 @@ class Expressions(Core):
         result: Any = Known(True)
         for a, b in zip(one, two, strict=True):
             equal = self.truth(self.compare(ast.Eq(), a, b))
-            so_far = result
-            result = self.choose(so_far, lambda e=equal: e, lambda: Known(False))
+            result = self.choose(result, always(equal), always(Known(False)))
         return result if name == "eq" else self.negate(result)
 
     def identical(self, left: Any, right: Any, positive: bool) -> Any:
@@ -484,8 +489,7 @@ class Expressions(Core):
                         if equal.value:
                             return Known(True)
                         continue
-                    so_far = result
-                    result = self.choose(equal, lambda: Known(True), lambda s=so_far: s)
+                    result = self.choose(equal, always(Known(True)), always(result))
                 return result
         return self.emit("contains", self.operand(item), self.operand(container))
 
@@ -611,12 +615,14 @@ class Expressions(Core):
             blocks.append(self.block((), nodes, tuple(flat)))
             results.append(tuple(flat))
             self.nodes = outside
+        hints = [
+            key[2] if key[0] == "n" and template.width == 1 else None
+            for key, template in templates.items()
+            for _ in range(template.width)
+        ]
         outs = []
-        for a, b in zip(*results, strict=True):
-            name = next(
-                (v.name for v in (a, b) if isinstance(v, Value) and v.name), None
-            )
-            outs.append(Value(name, self.join_types(a, b)))
+        for a, b, hint in zip(*results, hints, strict=True):
+            outs.append(Value(hint, self.join_types(a, b)))
         self.state = kept
         if outs or any(nodes1) or any(nodes2):
             kwargs = {} if catch is None else {"catch": catch}

@@ -625,7 +625,7 @@ def _isinstance(low: Any, args: Args, kwargs: Kwargs) -> Any:
         classes = kinds.value
     if isinstance(item, Known):
         return Known(isinstance(item.value, classes))
-    samples = {ListRef: [], DictRef: {}, Tup: ()}
+    samples: dict[type, Any] = {ListRef: [], DictRef: {}, Tup: ()}
     if isinstance(item, Tup) and item.like is not None:
         return Known(issubclass(item.like, classes))
     if type(item) in samples:

@@ -196,7 +196,8 @@ class Lowerer(Loops):
                 return Tup(tuple(items)), Tree("tuple", value, tuple(trees))
             return self.new_list(items), Tree("list", value, tuple(trees))
         if isinstance(actual, dict):
-            held, trees = {}, []
+            held: dict[Any, Any] = {}
+            trees = []
             for key, one in actual.items():
                 text = str(key)
                 name = text if text.isidentifier() else f"{base}_{text}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    always,
 )
 from .calls import NEUTRAL, Calls
 from .core import Frame, Raises
@@ -79,7 +81,7 @@ class Statements(Calls):
                     continue
                 if rest:
                     self.choose(
-                        self.negate(done), lambda r=rest: self.go_on(r), lambda: None
+                        self.negate(done), partial(self.go_on, rest), always(None)
                     )
                 return
 
@@ -158,10 +160,9 @@ class Statements(Calls):
             del held[self.key(index)]
             self.state["h", item.cell] = held
             return
-        held = self.content(item.cell) if isinstance(item, ListRef) else None
-        if not isinstance(held, tuple) or not isinstance(index, Known):
+        items = self.sequence_items(item) if isinstance(item, ListRef) else None
+        if items is None or not isinstance(index, Known):
             raise self.refuse("only items of known lists can be deleted", None, node)
-        items = list(held)
         del items[index.value]
         self.state["h", item.cell] = tuple(items)
 
@@ -519,7 +520,9 @@ class Statements(Calls):
                     result = self.emit(op, value, self.operand(item))
                     self.write(current, result)
                     return
-                if value.type is None and self.aliased(current):
+                if value.type is None and (
+                    isinstance(current, View) or self.aliased(current)
+                ):
                     raise self.uncertain_item(value)
             self.store(container, index, self.operate(op, current, item))
             return
@@ -748,8 +751,7 @@ class Statements(Calls):
             result: Any = Known(False)
             for one in pattern.patterns:
                 found = self.matches(one, subject)
-                so_far = result
-                result = self.choose(found, lambda: Known(True), lambda s=so_far: s)
+                result = self.choose(found, always(Known(True)), always(result))
             return result
         if isinstance(pattern, ast.MatchAs):
             if pattern.pattern is not None:
@@ -764,11 +766,8 @@ class Statements(Calls):
                 return Known(False)
             result = Known(True)
             for one, item in zip(pattern.patterns, subject.items, strict=True):
-                so_far = result
                 result = self.choose(
-                    so_far,
-                    lambda o=one, i=item: self.matches(o, i),
-                    lambda: Known(False),
+                    result, partial(self.matches, one, item), always(Known(False))
                 )
             return result
         raise self.refuse(

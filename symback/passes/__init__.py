@@ -8,12 +8,23 @@ from ..graph import Graph
 from .buffers import buffers
 from .drop import drop
 from .fold import fold
+from .hoist import hoist
 from .share import share
 
-__all__ = ["PASSES", "buffers", "drop", "fold", "share", "tidy"]
+__all__ = ["PASSES", "buffers", "drop", "fold", "hoist", "share", "tidied", "tidy"]
 
-PASSES: tuple[Callable[[Graph], Graph], ...] = (drop, fold, share, drop, buffers)
-"""The passes in the order in which they run."""
+PASSES: tuple[Callable[[Graph], Graph], ...] = (drop, fold, share, hoist, drop, buffers)
+"""The passes over a joint graph in the order in which they run."""
+
+PRIMAL: tuple[Callable[[Graph], Graph], ...] = (drop, share, hoist)
+"""The passes over a primal graph before it is differentiated."""
+
+
+def tidied(graph: Graph) -> Graph:
+    """Run the passes for a primal graph."""
+    for one in PRIMAL:
+        graph = one(graph)
+    return graph
 
 
 def tidy(graph: Graph) -> Graph:

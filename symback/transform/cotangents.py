@@ -178,6 +178,9 @@ class Cotangents:
             return value
         node = self.low.defs.get(value)
         if node is not None and node.op == "np.broadcast_to":
+            one = self.low.type_of(node.args[0])
+            if one is not None and one.is_scalar:
+                return self.low.emit("np.full_like", primal, node.args[0])
             return self.low.emit("np.copy", value)
         return value
 
