@@ -609,8 +609,8 @@ class Core:
         if isinstance(a, Obj):
             return a.cell == b.cell
         if isinstance(a, View):
-            made = a.op == b.op and a.made is b.made
-            return made and self.same(a.base, b.base)
+            one = bool(a.op == b.op) and a.made is b.made
+            return one and self.same(a.base, b.base)
         return False
 
     def join(self, a: Any, b: Any) -> Template:

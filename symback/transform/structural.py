@@ -52,7 +52,6 @@ def _getitem(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     x, index = node.args
     if not isinstance(x, Value):
         return False
-    cot = outs[node.outs[0]]
     value = _only(sweep, node, outs)
     low = sweep.low
     if _is_list(x) and isinstance(index, slice):
