@@ -607,10 +607,10 @@ class Core:
         if isinstance(a, Known | Array | ListRef | DictRef):
             return bool(a == b)
         if isinstance(a, Obj):
-            return a.cell == b.cell
+            return bool(a.cell == b.cell)
         if isinstance(a, View):
-            one = bool(a.op == b.op) and a.made is b.made
-            return one and self.same(a.base, b.base)
+            alike = a.op == b.op and a.made is b.made
+            return bool(alike and self.same(a.base, b.base))
         return False
 
     def join(self, a: Any, b: Any) -> Template:
