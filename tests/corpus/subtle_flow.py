@@ -310,3 +310,50 @@ def state_in_a_list(x):
     for k in range(4):
         s[k % 3] = s[k % 3] * 0.5 + s[(k + 1) % 3] ** 2
     return s[0] + s[1] * s[2]
+
+
+@case(0.7, kinds="runtime_list min_max")
+def largest_of_a_grown_list(x):
+    items = [x]
+    if x < 0.0:
+        items.append(2.0)
+    return max(items) + sum(items)
+
+
+@case(draw(4, seed=17), kinds="runtime_list min_max")
+def running_maximum_by_list(a):
+    items = [0.1]
+    total = 0.0
+    for v in a:
+        total += max(items) - min(items)
+        items.append(v)
+    return total * max(items)
+
+
+@case(0.41, kinds="list min_max")
+def largest_of_one(x):
+    items = [x]
+    return max(items) * min(items, default=0.0)
+
+
+@case(draw(3, seed=18), kinds="return_in_loop nested_loops")
+def return_from_inner_of_two_zips(a):
+    s = a[0]
+    for u, v in zip(a, a):
+        for p, q in zip(a, a):
+            if u * q > 0.4:
+                return s * p + v
+            s = s + p * u
+    return s
+
+
+@case(draw(3, seed=19), draw(3, seed=20), wrt=("a", "b"), kinds="augassign_array if")
+def in_place_in_an_inner_loop(a, b):
+    for i in range(len(a) - 1, -1, -1):
+        if b[i] > 0.2:
+            for _ in range(2):
+                a *= b
+            a[0] = 0.3
+        else:
+            a[a > 0.5] = 0.83
+    return np.sum(a * b)

@@ -273,3 +273,19 @@ def unpacked_rows_are_views(x):
     a += b
     c[1] = 2.0 * a[0]
     return np.sum(M**2)
+
+
+@case(draw(3, seed=29), draw(3, seed=30), wrt=("a", "b"), kinds="view_diagonal")
+def diagonal_is_a_view(a, b):
+    M = np.outer(a, b)
+    d = np.diag(M)
+    M[1] = 0.5
+    return np.sum(d**2)
+
+
+@case(draw(3, seed=31), kinds="setitem")
+def entry_is_not_a_view(a):
+    s = a[1]
+    y = np.tanh(a)
+    a[1] = 0.5
+    return s * np.sum(y * a)
