@@ -105,7 +105,7 @@ class DifferentiableFunction(Generic[P, R]):
 
     @functools.cached_property
     def _attributes(self) -> tuple[str, ...]:
-        """Return the names in `wrt` that are attributes of the object, not parameters."""
+        """Return the names in `wrt` that are the object's attributes."""
         return tuple(n for n in self._wrt if n not in self._names)
 
     @functools.cached_property
@@ -210,7 +210,7 @@ class DifferentiableFunction(Generic[P, R]):
         return entry
 
     def _positional_entry(self, pick: str) -> Any:
-        """Make a fast entry for plain parameters: scalars are found by their classes."""
+        """Make a fast entry for plain parameters: scalars go by their classes."""
         from .run.load import load
 
         taken = set(self._names)
@@ -434,8 +434,8 @@ class DifferentiableFunction(Generic[P, R]):
         """Compare finite differences with the generated gradient.
 
         step : of the central differences; None to find one for each number.
-        per_coordinate : True for a row for each number, False for random directions; None
-            for directions where there are more than 64 numbers.
+        per_coordinate : True for a row for each number, False for random directions;
+            None for directions where there are more than 64 numbers.
         directions, seed : how many directions for each parameter, and their seed.
         """
         from .verify.finite import check
@@ -467,7 +467,7 @@ def _may_change(path: Any) -> bool:
 
 
 def _as_float(thing: Any) -> Any:
-    """Return a parameter with its integers as floats; the same object if it has none."""
+    """Return a parameter with its integers as floats; itself if it has none."""
     if isinstance(thing, bool | str | None | float):
         return thing
     if isinstance(thing, int | np.integer):

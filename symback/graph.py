@@ -30,19 +30,20 @@ Names of operations
 
 Control flow
 ------------
-``if``     args ``(condition,)``; blocks ``(then, else)`` without parameters; the outputs
-           are the results of the block that ran.  kwargs ``catch`` (names of exception classes):
-           the first block runs, and the second one if it raises one of them.
-``for``    args ``((start, stop, step), elements, inits)``: runs its body for each index of the
-           range.  `elements` are run-time lists walked in lock-step with it.
-           Body parameters: ``(index, *one per list, *carried)``.  Body results:
+``if``     args ``(condition,)``; blocks ``(then, else)`` without parameters; the
+           outputs are the results of the block that ran.  kwargs ``catch`` (names of
+           exception classes): the first block runs, and the second one if it raises
+           one of them.
+``for``    args ``((start, stop, step), elements, inits)``: runs its body for each
+           index of the range.  `elements` are run-time lists walked in lock-step with
+           it.  Body parameters: ``(index, *one per list, *carried)``.  Body results:
            ``([stop flag] if breaks) + next carried + collected items``.  Outputs: the
            final carried values, then one run-time list per collected item.
-           kwargs: ``reverse`` walks range and lists backwards; ``breaks``: a true stop flag
-           ends the loop after that iteration (its carried values and items count).
-``while``  args ``(inits,)``; blocks ``(condition, body)``, both with the carried values as
-           parameters; the condition block has one result.  Body results and outputs as in
-           ``for``; kwargs ``breaks``.
+           kwargs: ``reverse`` walks range and lists backwards; ``breaks``: a true stop
+           flag ends the loop after that iteration (its carried values and items count).
+``while``  args ``(inits,)``; blocks ``(condition, body)``, both with the carried
+           values as parameters; the condition block has one result.  Body results and
+           outputs as in ``for``; kwargs ``breaks``.
 
 Blocks see the values of the blocks around them.  A result may be `UNDEFINED`: the name
 has no value on that path, and nothing on that path reads it.
@@ -176,9 +177,9 @@ class Block:
 class Param:
     """A parameter of the function.
 
-    kind : ``"positional"`` or ``"keyword"`` as the user declared it, or ``"captured"``: a
-        global or closed-over object of the user's, passed by keyword and read anew at
-        each call.
+    kind : ``"positional"`` or ``"keyword"`` as the user declared it, or
+        ``"captured"``: a global or closed-over object of the user's, passed by keyword
+        and read anew at each call.
     """
 
     name: str
@@ -190,9 +191,10 @@ class Param:
 class Graph:
     """A function: parameters, one block, one result (a nested tuple of values).
 
-    `block.results` has exactly one entry, the returned object.  `source` is the place of the
-    user's function; `title` is the first comment line of the emitted text; `errstate` are
-    the settings of `np.errstate` in which the text must run (empty: none).
+    `block.results` has exactly one entry, the returned object.  `source` is the place
+    of the user's function; `title` is the first comment line of the emitted text;
+    `errstate` are the settings of `np.errstate` in which the text must run (empty:
+    none).
     """
 
     name: str

@@ -1,9 +1,9 @@
 """Types by trial: run an operation on two small stand-ins and read what NumPy says.
 
-Every typed value carries two samples whose dimensions are different numbers wherever the
-user's dimensions may differ.  An operation is typed by running it on both; two dimensions are equal
-(or one) only if they are so in both samples.  So shapes, dtypes and promotion are
-NumPy's own, for any function, and no shape rule is written down here.
+Every typed value carries two samples whose dimensions are different numbers wherever
+the user's dimensions may differ.  An operation is typed by running it on both; two
+dimensions are equal (or one) only if they are so in both samples.  So shapes, dtypes
+and promotion are NumPy's own, for any function, and no shape rule is written down here.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PAIRS = [(5, 7), (7, 11), (11, 13), (13, 5), (17, 19), (19, 23), (23, 17), (29, 
 """Sizes of the first symbolic dimensions in the two samples; pairwise different."""
 
 SMALL = [(1, 2), (2, 3), (1, 3), (2, 4), (3, 4), (2, 1), (3, 1), (3, 2), (4, 2), (4, 3)]
-"""Values of integers that are only known at run time: within every sampled dimension."""
+"""Values of integers known only at run time: within every sampled dimension."""
 
 
 class Unsampled(Exception):
-    """An operand has no samples, or the operation fails on them; `reason` is NumPy's."""
+    """An operand has no samples: nothing can be tried."""
 
 
 def sample_pairs(count: int) -> Iterator[tuple[int, int]]:
@@ -219,7 +219,9 @@ class Sampler:
     def infer(self, op: str, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Any:
         """Return the pair of results on the samples.
 
-        Raises `Unsampled` if an operand has none, and whatever NumPy raises if the operation fails.
+        Raises:
+            Unsampled: an operand has no samples.
+            Exception: whatever NumPy raises where the operation fails on them.
         """
         return evaluate(op, args, kwargs, 0), evaluate(op, args, kwargs, 1)
 

@@ -1,8 +1,8 @@
 """Signatures: what of the arguments decides which specialised function runs.
 
 `exact_key` names types, dtypes, shapes and integers as they are, and is cheap.
-`pattern_key` forgets how long dimensions are and keeps which are equal or one, so that a
-new batch size is no new signature.
+`pattern_key` forgets how long dimensions are and keeps which are equal or one, so that
+a new batch size is no new signature.
 """
 
 from __future__ import annotations

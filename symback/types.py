@@ -15,8 +15,8 @@ class Type:
     kind : ``"python"`` (a Python scalar, string or None; `dtype` is the class name),
         ``"numpy"`` (a NumPy scalar), ``"array"``, ``"list"``, ``"tuple"``, ``"range"``
         or ``"object"`` (anything else).
-    dtype : ``"float"``, ``"int"``, ``"bool"``, ``"str"``, ``"NoneType"`` of Python, or a
-        NumPy dtype name, or ``""``.
+    dtype : ``"float"``, ``"int"``, ``"bool"``, ``"str"``, ``"NoneType"`` of Python, or
+        a NumPy dtype name, or ``""``.
     dims : names of the dimensions of an array, outermost first; ``"1"`` is exactly one,
         ``"?"`` is unknown.  Two equal names other than ``"?"`` are equal sizes.
     samples : two small stand-in values of this type whose sizes differ wherever sizes

@@ -1,8 +1,9 @@
 """What a name can stand for while a function is lowered.
 
 Lowering is partial evaluation: what is known without running is kept as itself, what
-depends on a numeric argument is a graph `Value`, and whatever Python can mutate lives in a
-cell of the `State`, so that two names for one array, list or dict stay two names for it.
+depends on a numeric argument is a graph `Value`, and whatever Python can mutate lives
+in a cell of the `State`, so that two names for one array, list or dict stay two names
+for it.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class Obj:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the user's: its source, the frame it was defined in, its defaults."""
+    """A function of the user's: its source, the frame that defined it, its defaults."""
 
     source: Any
     node: Any
@@ -161,7 +162,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Iterable:
-    """Something to loop over: known items, or a run-time length and an item for each index.
+    """Something to loop over: known items, or a run-time length and items by index.
 
     items : the items, when their number is known.
     length : the number of items otherwise, an int or a `Value`.
@@ -220,7 +221,10 @@ class NeedStatic(Exception):
 
 
 class Retry(Exception):
-    """Lower again with something fixed: ``("static", parameter)`` or ``("exact", op)``."""
+    """Lower again with something fixed.
+
+    what : ``"static"`` (the value of the parameter `name`) or ``"exact"`` (all shapes).
+    """
 
     def __init__(
         self, what: str, name: str = "", cause: Exception | None = None

@@ -246,7 +246,7 @@ class Calls(Names):
         )
 
     def object_attribute(self, item: Obj, name: str) -> Any:
-        """Read an attribute of an object that is a parameter or was made in the function."""
+        """Read an attribute of a parameter, or of an object made in the function."""
         held = self.content(item.cell)
         if name in held:
             return held[name]
@@ -283,7 +283,7 @@ class Calls(Names):
         raise self.refuse(f"{self.describe(item)} has no attribute `{name}`")
 
     def shape_of(self, value: Any) -> Any:
-        """Return the shape of an array: a tuple of run-time integers if the rank is known."""
+        """Return an array's shape: a tuple of run-time integers for a known rank."""
         known = value.type if isinstance(value, Value) else None
         if known is None or known.kind not in ("array", "numpy", "python"):
             if self.mode != "generic" and known is not None and known.kind == "list":
@@ -440,6 +440,11 @@ class Calls(Names):
 
     def construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Make an object of a user's class."""
+        if kind.__module__.split(".")[0] in ("numpy", "scipy"):
+            raise self.refuse(
+                f"`{_title(kind)}` objects are outside the language",
+                "call the function on each item, or use array operations.",
+            )
         if issubclass(kind, BaseException):
             return self.emit_exception(kind, args)
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -539,6 +544,8 @@ class Calls(Names):
 
     def plain_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Append the node of a function call and wrap its outputs."""
+        if op not in SEQUENCES:
+            args = [self.as_array(op, k, a) for k, a in enumerate(args)]
         given = [self.operand(a) for a in args]
         named = {k: self.operand(a) for k, a in kwargs.items()}
         if op in VIEWS and args and isinstance(args[0], Array | View):
@@ -563,6 +570,30 @@ class Calls(Names):
             # NumPy decides on the samples whether this is a view of its argument.
             return self.view_of(args[0], given[0], value, op, given[1:], named)
         return self.wrap(value)
+
+    def as_array(self, op: str, position: int, item: Any) -> Any:
+        """Return a list or tuple that stands for an array as that array."""
+        if not isinstance(item, ListRef | Tup):
+            return item
+        held = self.content(item.cell) if isinstance(item, ListRef) else item.items
+        if isinstance(held, RunList):
+            numbers = held.shape is None and op.startswith(("np.", "scipy."))
+            return self.call_op("np.array", [item], {}) if numbers else item
+        known = all(isinstance(i, Known) for i in held)
+        nested = any(isinstance(i, ListRef | Tup) for i in held)
+        if not op.startswith(("np.", "scipy.")) or not held:
+            return item
+        if known and not nested and op not in TABULATED and position:
+            return item
+        if known and isinstance(item, Tup) and op not in TABULATED:
+            return item
+        if op in SHAPED and (known or position):
+            return item
+        if not known and position and op not in TABULATED and not nested:
+            numeric = any(isinstance(i, Array | View) for i in held)
+            if not numeric:
+                return item
+        return self.call_op("np.array", [item], {})
 
     def outputs(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> int | None:
         """Return the number of outputs of an operation with several, or None."""
@@ -713,9 +744,8 @@ class Calls(Names):
     ) -> Any:
         """Call a method of a list."""
         held = self.content(ref.cell)
-        reason = self.state.get(("ro", ref.cell))
-        if reason and name not in ("copy", "index", "count"):
-            raise self.refuse(reason[0], reason[1])
+        if name not in ("copy", "index", "count"):
+            self.check_changeable(ref)
         if name == "append":
             self.list_append(ref, args[0])
             return Known(None)
@@ -844,6 +874,32 @@ UFUNC_ARITY = {
     if isinstance(thing, np.ufunc)
 }
 """Numbers of operands of NumPy's elementwise functions."""
+
+SEQUENCES = frozenset(
+    f"np.{n}"
+    for n in (
+        "concatenate stack vstack hstack dstack column_stack block array asarray "
+        "asanyarray ascontiguousarray select choose meshgrid einsum linalg.multi_dot "
+        "piecewise ix_ broadcast_arrays append atleast_1d atleast_2d atleast_3d"
+    ).split()
+)
+"""Functions that take a sequence of arrays, or make an array of one themselves."""
+
+TABULATED = frozenset(
+    f"np.{n}"
+    for n in (
+        "interp dot matmul outer inner vdot convolve correlate polyval maximum minimum "
+        "where add subtract multiply divide power trapezoid average cross kron "
+        "logaddexp arctan2 hypot linalg.solve"
+    ).split()
+)
+"""Functions that take arrays in other places than the first, too."""
+
+SHAPED = frozenset(
+    f"np.{n}"
+    for n in "zeros ones empty full eye identity arange linspace reshape".split()
+)
+"""Functions whose lists are shapes."""
 
 REDUCTIONS = frozenset(
     f"np.{n}"

@@ -62,6 +62,9 @@ DATA_INTEGERS = frozenset(
 COMPLEX = frozenset({"np.conj", "np.real", "np.imag", "builtins.complex", "np.angle"})
 """Operations that show that complex numbers may be about."""
 
+MAX_TRIED = 8
+"""Iterations of loops that are written out to learn what their lists hold."""
+
 LISTS = frozenset(
     {
         "list",
@@ -99,8 +102,9 @@ class Frame:
 class Template:
     """How two abstract values that differ are carried as graph values.
 
-    kind : ``"same"``, ``"leaf"``, ``"array"``, ``"tuple"``, ``"list"``, ``"runlist"``, ``"dict"``,
-        ``"items"`` (a list cell's content), ``"object"`` or ``"poison"``.
+    kind : ``"same"`` (nothing is carried), ``"leaf"``, ``"array"``, ``"tuple"``,
+        ``"list"``, ``"dict"``, ``"poison"``, or of the content of a cell ``"items"``,
+        ``"dictitems"`` or ``"runlist"``.
     """
 
     kind: str
@@ -171,6 +175,7 @@ class Core:
         self.unroll_all = False
         self.misfit: ShapeError | None = None
         self.loops_met = 0
+        self.longest_loop = 0
 
     # Places
 
@@ -363,7 +368,8 @@ class Core:
             raise Retry("exact", op, why)
         if self.conditional:
             return
-        if self.loops_met and not self.unroll_all and self.mode == "exact":
+        short = self.loops_met and self.longest_loop <= MAX_TRIED
+        if short and not self.unroll_all and self.mode == "exact":
             # Written out, its lists have lengths.
             raise Retry("unroll")
         text = str(why)
@@ -560,7 +566,7 @@ class Core:
         return self.capture_opaque(item)
 
     def capture_opaque(self, item: Known) -> Arg:
-        """Make an object known only at run time a parameter of the generated function."""
+        """Return an object as a node's argument, or refuse it."""
         raise self.refuse(
             f"{type(item.value).__name__} objects cannot be used in a differentiated "
             "function"
@@ -739,9 +745,15 @@ class Core:
             if isinstance(held, RunList):
                 return None
             if isinstance(held, tuple) and all(map(_number, held)):
-                return ("list", *map(self.item_shape, held))[1:]
+                if held:
+                    return tuple(map(self.item_shape, held))
+                return self._item_without_shape(item)
         if _number(item):
             return None
+        return self._item_without_shape(item)
+
+    def _item_without_shape(self, item: Any) -> Any:
+        """Ask for known items where an item cannot be kept in a run-time list."""
         if self.active_loops:
             # Written out iteration by iteration, the list's items are known.
             raise self.need_static(
@@ -943,7 +955,7 @@ class Core:
         return MissingRuleError(why or f"`{op}` has no derivative rule", self.span())
 
     def nested(self, thunk: Callable[[], Any]) -> tuple[list[Node], State, Any]:
-        """Run a part of the lowering into a block of its own; the state is left there."""
+        """Lower a part into a block of its own; the state stays as it leaves it."""
         outside, self.nodes = self.nodes, []
         try:
             result = thunk()

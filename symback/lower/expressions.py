@@ -236,8 +236,15 @@ class Expressions(Core):
         self.comprehend(node, produce)
         return result
 
+    def check_changeable(self, ref: ListRef) -> None:
+        """Refuse to change a list that is an item of a list kept at run time."""
+        reason = self.state.get(("ro", ref.cell))
+        if reason:
+            raise self.written_out(self.refuse(reason[0], reason[1]))
+
     def list_append(self, ref: ListRef, item: Any) -> None:
         """Append to a list in its cell."""
+        self.check_changeable(ref)
         held = self.content(ref.cell)
         if isinstance(held, tuple):
             self.state["h", ref.cell] = (*held, item)
@@ -516,6 +523,34 @@ class Expressions(Core):
             return item.value
         return self.operand(item)
 
+    def test(self, node: ast.expr) -> Any:
+        """Return the truth value of a condition, its operands' truth values with it."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self.negate(self.test(node.operand))
+        if not isinstance(node, ast.BoolOp):
+            return self.truth(self.value(node))
+        both = isinstance(node.op, ast.And)
+
+        def step(number: int) -> Any:
+            truth = self.test(node.values[number])
+            if number + 1 == len(node.values):
+                return truth
+            if isinstance(truth, Known):
+                return step(number + 1) if bool(truth.value) == both else truth
+
+            def rest() -> Any:
+                return step(number + 1)
+
+            def kept() -> Any:
+                return Known(not both)
+
+            with self.at(node):
+                return self.choose(
+                    truth, rest if both else kept, kept if both else rest
+                )
+
+        return step(0)
+
     def on_BoolOp(self, node: ast.BoolOp) -> Any:
         both = isinstance(node.op, ast.And)
 
@@ -541,7 +576,7 @@ class Expressions(Core):
         return step(0)
 
     def on_IfExp(self, node: ast.IfExp) -> Any:
-        test = self.truth(self.value(node.test))
+        test = self.test(node.test)
         with self.at(node):
             return self.choose(
                 test, lambda: self.value(node.body), lambda: self.value(node.orelse)
@@ -754,7 +789,7 @@ class Expressions(Core):
         def rebuild(shape: Any) -> Any:
             if shape is None:
                 item = self.wrap(next(read))
-                if isinstance(item, Array):
+                if isinstance(item, Array | ListRef):
                     self.state["ro", item.cell] = (
                         "an item of a list with a run-time length is changed in place",
                         "make a copy first: `x = items[i].copy()`.",

@@ -7,6 +7,7 @@ import collections
 import copy
 import dataclasses
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -428,8 +429,7 @@ def _sum(low: Any, args: Args, kwargs: Kwargs) -> Any:
             return total if zero else low.operate("add", start, total)
     walked = low.iterate(item)
     if walked.items is None:
-        begin = Known(0.0) if zero and False else start
-        return _accumulate(low, walked, begin, lambda a, b: low.operate("add", a, b))
+        return _accumulate(low, walked, start, lambda a, b: low.operate("add", a, b))
     items = list(walked.items)
     total = (
         items.pop(0) if zero and items and not isinstance(items[0], Known) else start
@@ -437,6 +437,33 @@ def _sum(low: Any, args: Args, kwargs: Kwargs) -> Any:
     for one in items:
         total = low.operate("add", total, one)
     return total
+
+
+@intrinsic(math.fsum)
+def _fsum(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return _sum(low, [args[0], Known(0.0)], {})
+
+
+@intrinsic(math.prod)
+def _prod(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    start = kwargs.get("start", Known(1))
+    walked = low.iterate(args[0])
+    if walked.items is None:
+        return _accumulate(low, walked, start, lambda a, b: low.operate("mul", a, b))
+    total = start
+    for one in walked.items:
+        total = low.operate("mul", total, one)
+    return total
+
+
+@intrinsic(math.dist)
+def _dist(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    pairs = low.known_items(_zip(low, args, {}))
+    squares = [
+        low.operate("pow", low.operate("sub", *pair.items), Known(2)) for pair in pairs
+    ]
+    total = _sum(low, [low.new_list(squares)], {})
+    return low.call_op("math.sqrt", [total], {})
 
 
 def _extreme(name: str) -> Handler:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..graph import UNDEFINED, Arg, Node, Value
@@ -19,6 +20,7 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    always,
 )
 from .core import Template, Unassigned
 from .statements import Statements
@@ -99,8 +101,6 @@ class Loops(Statements):
     # Statements
 
     def do_For(self, node: ast.For) -> None:
-        if node.type_comment:
-            pass
         walked = self.iterate(self.value(node.iter))
         frame = self.frame
         brk = ("x", frame.number, f"brk{self.fresh()}")
@@ -135,7 +135,8 @@ class Loops(Statements):
             items = self.unpacked(item, len(target.elts), target)
             if len(items) != len(target.elts):
                 raise self.refuse(
-                    f"{len(items)} items cannot be unpacked into {len(target.elts)} names",
+                    f"{len(items)} items cannot be unpacked into {len(target.elts)} "
+                    "names",
                     None,
                     target,
                 )
@@ -151,7 +152,7 @@ class Loops(Statements):
         self.state[brk] = Known(False)
 
         def test() -> Any:
-            return self.truth(self.value(node.test))
+            return self.test(node.test)
 
         flags = [brk, *frame.exits]
 
@@ -212,7 +213,7 @@ class Loops(Statements):
                 if k == len(one.ifs):
                     level(number + 1)
                     return
-                test = self.truth(self.value(one.ifs[k]))
+                test = self.test(one.ifs[k])
                 self.choose(test, lambda: conditions(k + 1), lambda: None)
 
             self.loop(walked, body, [], node)
@@ -258,6 +259,9 @@ class Loops(Statements):
             return
         self.loops_met += 1
         start, stop, step = walked.range or (0, walked.length, 1)
+        counted = all(isinstance(b, int) for b in (start, stop, step))
+        count = len(range(start, stop, step)) if counted else 1000
+        self.longest_loop = max(self.longest_loop, count)
         fixed = all(isinstance(b, int) for b in (start, stop, step))
         if fixed and not range(start, stop, step):
             return
@@ -278,8 +282,12 @@ class Loops(Statements):
             return
         except NeedStatic as need:
             found, _ = self.origin(need.value)
-            if found is not index or not fixed:
+            if found is not index:
                 raise
+            if not fixed:
+                # What the number of iterations comes from must be known, then.
+                bounds = [b for b in (start, stop, step) if isinstance(b, Value)]
+                raise NeedStatic(bounds[0], need.why, need.span) from None
         finally:
             del self.active_loops[active:]
         del self.nodes[count:]
@@ -344,16 +352,12 @@ class Loops(Statements):
                         return
                     continue
                 if number < len(items):
-                    rest = number
-
-                    def go_on() -> None:
-                        self.state.update(
-                            {k: Known(False) for k in flags if k in self.state}
-                        )
-                        step(rest)
-
-                    self.choose(self.negate(done), go_on, lambda: None)
+                    self.choose(self.negate(done), partial(go_on, number), always(None))
                 return
+
+        def go_on(number: int) -> None:
+            self.state.update({k: Known(False) for k in flags if k in self.state})
+            step(number)
 
         if len(items) > MAX_UNROLLED:
             raise self.refuse(f"a loop over {len(items)} items would be written out")
@@ -401,7 +405,31 @@ class Loops(Statements):
             (block,),
             plan.span,
         )
+        if not breaks:
+            self.measure_lists(plan, bounds)
         self.finish(plan, node)
+
+    def measure_lists(self, plan: Plan, bounds: tuple[Arg, Arg, Arg]) -> None:
+        """Note the lengths of lists that grow by one item in every iteration."""
+        types = [self.type_of(b) for b in bounds]
+        if any(t is None or not t.samples for t in types):
+            return
+        makers = {out: node for node in plan.nodes for out in node.outs}
+        rows = zip(plan.inits, plan.params, plan.nexts, plan.outs, strict=True)
+        for init, param, following, out in rows:
+            node = makers.get(following) if isinstance(following, Value) else None
+            begun = self.defs.get(init) if isinstance(init, Value) else None
+            grows = node is not None and node.op == "list_append"
+            if not grows or node is None or node.args[0] is not param:
+                continue
+            if begun is None or begun.op != "list":
+                continue
+            sizes = [
+                len(begun.args)
+                + len(range(*(int(t.samples[w]) for t in types if t is not None)))
+                for w in (0, 1)
+            ]
+            self.sampler.by_key["length", out] = (sizes[0], sizes[1])
 
     def while_loop(
         self,

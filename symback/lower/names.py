@@ -182,7 +182,7 @@ class Names(Expressions):
     # Capturing
 
     def capture(self, thing: Any, path: Path) -> Any:
-        """Return a global or closed-over object: known, or a parameter read at each call."""
+        """Return a global or closed-over object: known, or read anew at each call."""
         if path in self.captures:
             return self.captures[path]
         guards = dict(self.guards)
@@ -246,7 +246,7 @@ class Names(Expressions):
     capture_paths: list[Path]
 
     def argument_type(self, thing: Any) -> Type | None:
-        """Return the type of an argument or a captured object, from the object itself."""
+        """Return the type of an argument or a captured object, from the object."""
         raise NotImplementedError
 
     def content(self, cell: int) -> Any:
@@ -391,7 +391,8 @@ class Names(Expressions):
             bound[a.vararg.arg] = Tup(tuple(extra))
         elif extra:
             raise self.refuse(
-                f"`{function.name}` takes {len(named)} arguments, {len(given)} are given"
+                f"`{function.name}` takes {len(named)} arguments, "
+                f"{len(given)} are given"
             )
         rest = dict(kwargs)
         for parameter in (*a.args, *a.kwonlyargs):
@@ -423,7 +424,7 @@ class Names(Expressions):
 
 
 def is_callable_kind(thing: Any) -> bool:
-    """Say whether an object is a module, function, class or method: known by identity."""
+    """Say whether an object is a module, function or class: known by identity."""
     kinds = (
         types.ModuleType,
         types.FunctionType,
@@ -449,7 +450,7 @@ class Assigned:
 
 @lru_cache(maxsize=4096)
 def assigned_names(node: Any) -> Assigned:
-    """Return the local names of a definition or lambda, as Python's compiler finds them."""
+    """Return the local names of a definition or lambda, as Python's compiler does."""
     a = node.args
     found = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
     found |= {p.arg for p in (a.vararg, a.kwarg) if p is not None}

@@ -33,7 +33,8 @@ PLAIN_LIST = 16
 class Tree:
     """The structure of a parameter, with a graph value at each leaf.
 
-    kind : ``"leaf"``, ``"tuple"``, ``"list"``, ``"dict"``, ``"struct"`` or ``"static"``.
+    kind : ``"leaf"``, ``"tuple"``, ``"list"``, ``"dict"``, ``"struct"`` or
+        ``"static"``.
     """
 
     kind: str
@@ -238,8 +239,8 @@ class Lowerer(Loops):
     def lower(self, function: Any, arguments: dict[str, Any], name: str) -> Graph:
         """Lower a live function; `arguments` are its bound arguments by name.
 
-        In generic mode an argument is `dataclasses.MISSING` unless it has a default that is a
-        string, bool or None.
+        In generic mode an argument is `dataclasses.MISSING` unless its default is a
+        function.
         """
         lowered = self.live_function(function)
         params: list[Param] = []

@@ -133,7 +133,7 @@ class Statements(Calls):
         self.state["x", self.frame.number, "val"] = UNDEFINED
 
     def do_Assert(self, node: ast.Assert) -> None:
-        test = self.truth(self.value(node.test))
+        test = self.test(node.test)
         if isinstance(test, Known) and test.value:
             return
         message: Any = None
@@ -468,7 +468,8 @@ class Statements(Calls):
                         name or "it", "is changed in place while it has another name"
                     )
                 raise self.refuse(
-                    f"whether `{name}` is an array, and changed in place, cannot be told",
+                    f"whether `{name}` is an array, and changed in place, "
+                    "cannot be told",
                     f"write `{name} = {name} ...` or take a copy first.",
                 )
             result = self.operate(op, ref, item)
@@ -485,6 +486,9 @@ class Statements(Calls):
                 self.assign(target, result)
             return
         result = self.emit(op, value, self.operand(item), name=value.name or name)
+        if result.type is not None and not result.type.is_array:
+            # In place, an array without axes stays an array.
+            result = self.emit("np.asarray", result)
         known = result.type
         if known is not None and known.dtype != value.type.dtype:
             result = self.emit("astype", result, _dtype(value.type.dtype))
@@ -492,8 +496,11 @@ class Statements(Calls):
             result = self.emit("setitem", value, Ellipsis, result)
         self.write(ref, result)
 
-    def aliased(self, ref: Array) -> bool:
+    def aliased(self, ref: Array | View) -> bool:
         """Say whether an array has a second name or stands in a container."""
+
+        if isinstance(ref, View):
+            return True
 
         def mentions(item: Any) -> int:
             if isinstance(item, Array):
@@ -555,7 +562,7 @@ class Statements(Calls):
         )
 
     def adds_once(self, place: Any) -> bool:
-        """Say whether an index names each entry at most once, so that += accumulates."""
+        """Say whether an index names each entry at most once: then += accumulates."""
         return self.basic_index(place) is True
 
     def store(self, target: Any, index: Any, item: Any) -> None:
@@ -587,7 +594,12 @@ class Statements(Calls):
         elif isinstance(target, Obj):
             self.call_value(self.attribute(target, "__setitem__"), [index, item], {})
         elif isinstance(target, Tup):
-            raise self.refuse("a tuple cannot be changed")
+            raise self.written_out(
+                self.refuse(
+                    "an item of a tuple, or of a list kept at run time, is assigned",
+                    "use a list of known length, or an array.",
+                )
+            )
         else:
             raise self.refuse(f"{self.describe(target)} cannot be changed in place")
 
@@ -622,7 +634,7 @@ class Statements(Calls):
         return self.operand(item)
 
     def merged_index(self, target: Any, place: Any) -> Any:
-        """Return the base and one index for ``base[i][j]`` where ``i`` is an integer."""
+        """Return the base and one index for ``base[i][j]`` with an integer ``i``."""
         if not isinstance(target, View) or target.op != "getitem":
             return None
         first = target.args[0]
@@ -642,10 +654,8 @@ class Statements(Calls):
 
     def store_in_list(self, ref: ListRef, index: Any, item: Any) -> None:
         """Do ``items[index] = item`` for a list."""
+        self.check_changeable(ref)
         held = self.content(ref.cell)
-        reason = self.state.get(("ro", ref.cell))
-        if reason:
-            raise self.refuse(reason[0], reason[1])
         if isinstance(held, tuple) and isinstance(index, Known):
             items = list(held)
             items[index.value] = item
@@ -656,6 +666,10 @@ class Statements(Calls):
             items[self.known_slice(index)] = self.known_items(item)
             self.state["h", ref.cell] = tuple(items)
             return
+        if isinstance(index, slice):
+            raise self.written_out(
+                self.refuse("a slice of a list with a run-time length is assigned")
+            )
         place = self.operand(index)
         if isinstance(held, tuple):
             found, param = self.origin(place)
@@ -674,7 +688,7 @@ class Statements(Calls):
     # Branches
 
     def on_If(self, node: ast.If, rest: list[ast.stmt]) -> bool:
-        test = self.truth(self.value(node.test))
+        test = self.test(node.test)
         return self.branch(
             test,
             lambda: self.run(node.body),
@@ -776,7 +790,7 @@ class Statements(Calls):
 
 
 def _exits(body: Sequence[ast.stmt]) -> bool:
-    """Say whether a block surely leaves: it ends in return, raise, break or continue."""
+    """Say whether a block ends in return, raise, break or continue on every path."""
     if not body:
         return False
     last = body[-1]

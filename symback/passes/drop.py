@@ -1,4 +1,4 @@
-"""Drop what nothing uses: dead nodes, outputs of branches, and what loops carry in vain."""
+"""Drop what nothing uses: dead nodes, outputs of branches, what loops carry in vain."""
 
 from __future__ import annotations
 

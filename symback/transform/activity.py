@@ -12,7 +12,7 @@ __all__ = ["varied_values"]
 def varied_values(
     block: Block, roots: set[Value], stops: Callable[[Node], bool]
 ) -> set[Value]:
-    """Return the values that depend on `roots` through operations that carry derivatives.
+    """Return the values that depend on `roots` through operations with derivatives.
 
     `stops` says of a node without blocks that its derivative is zero.
     """

@@ -2,8 +2,8 @@
 
 A branch's backward is a branch on the same condition.  A loop's backward is a ``for``
 over the same range the other way round; what it needs of the forward body is kept in
-lists, one append an iteration, unless it is a counter, an invariant, or cheap to compute again
-from those.
+lists, one append an iteration, unless it is a counter, an invariant, or cheap to
+compute again from those.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Control(Cotangents):
     found: dict[Value, Arg]
 
     def rule_names(self) -> dict[str, Any]:
-        """Return the names that rule texts may use; SciPy's only if the user uses it."""
+        """Return the names that rule texts may use; SciPy's if the user uses it."""
         names = _rule_names()
         if "scipy" in sys.modules:
             names["scipy"] = sys.modules["scipy"]
@@ -117,7 +117,7 @@ class Control(Cotangents):
         cots[primal] = self.add(primal, cots.get(primal), cotangent)
 
     def real(self, primal: Value, cotangent: Cotangent) -> Cotangent:
-        """Keep the real part of a cotangent that a real value gets from complex ones."""
+        """Keep the real part of what a real value gets from complex ones."""
         found, want = self.low.type_of(cotangent.value), primal.type
         if found is None or want is None or not found.dtype.startswith("complex"):
             return cotangent
@@ -354,7 +354,7 @@ class Control(Cotangents):
         return plan
 
     def end(self, primal: Value, inner: dict[Value, Cotangent]) -> Arg:
-        """Return the final cotangent of a value at the end of an iteration's backward."""
+        """Return a value's final cotangent at the end of an iteration's backward."""
         found = inner.get(primal)
         return self.zeros(primal) if found is None else self.final(primal, found)
 
@@ -453,7 +453,8 @@ class Control(Cotangents):
         )
         low.append(loop)
         with self.placed(node):
-            # The sums hold what was there before; what the loop began with adds to them.
+            # The sums hold what was there before; what the loop began with adds to
+            # them.
             for value, out in zip(sums, outs[len(state) :], strict=True):
                 cots[value] = Cotangent(out)
             for k, out in zip(state, outs, strict=False):
@@ -553,7 +554,7 @@ class Recompute:
         self.kept: list[Value] = []
 
     def possible(self, value: Value, kept: list[Value]) -> bool:
-        """Say whether a value follows cheaply from the index, invariants and kept values."""
+        """Say whether a value follows cheaply from the index, invariants and `kept`."""
         if value not in self.inside:
             return True
         if value is self.index:

@@ -39,7 +39,8 @@ class Cotangent:
     """A contribution to the cotangent of a primal value.
 
     value : its entries.  mask : the entries that are used, if known.
-    state : ``"clean"``; ``"raw"`` (masked entries are finite garbage) or ``"dirty"`` (any).
+    state : ``"clean"``, ``"raw"`` (masked entries are finite garbage) or ``"dirty"``
+        (they are anything).
     place : an index, if `value` belongs there and the rest is zero.
     thick : the value may still have axes along which the primal was stretched; where
         types are unknown the sum over them is left to the end of an elementwise chain.
@@ -185,7 +186,7 @@ class Cotangents:
         return value
 
     def may_lack(self, primal: Arg, seen: set[Value] | None = None) -> bool:
-        """Say whether a name has no value on some path: a branch or a loop left it so."""
+        """Say whether a name has no value on some path of a branch or a loop."""
         if primal is UNDEFINED:
             return True
         seen = set() if seen is None else seen

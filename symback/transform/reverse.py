@@ -1,7 +1,7 @@
 """Reverse mode: a primal graph becomes the graph of its value and gradient.
 
-After it, the graph's nodes are the primal's (its loops and branches also hand out what the
-backward needs) followed by the backward's, and every varied value that reaches the
+After it, the graph's nodes are the primal's (its loops and branches also hand out what
+the backward needs) followed by the backward's, and every varied value that reaches the
 loss has had its cotangent accumulated from all its uses.
 """
 
@@ -68,10 +68,11 @@ SINGULAR = (
 class Joint:
     """A graph of value and gradient.
 
-    graph : its result is ``(value, gradient)``.  backward_from : the number of its first
-    backward node.  cotangents : the primal values' final cotangents, as far as they are
-    made; a `Cotangent` stands for one that is zero except at its place, or holds
-    anything where the program does not use the value.
+    graph : its result is ``(value, gradient)``.
+    backward_from : the number of its first backward node.
+    cotangents : the primal values' final cotangents, as far as they are made; a
+        `Cotangent` stands for one that is zero except at its place, or holds anything
+        where the program does not use the value.
     """
 
     graph: Graph
@@ -435,7 +436,7 @@ class Reverse(Control):
         return len(values) > 1
 
     def kept(self, cot: Cotangent, partial: Arg) -> Cotangent:
-        """Multiply by a mask; where the argument was not taken, its partials may be off."""
+        """Multiply by a mask; where it is False the partials may be anything."""
         if isinstance(partial, bool | int) and partial:
             return cot
         if cot.risky and cot.mask is None:
@@ -490,7 +491,7 @@ class Reverse(Control):
         )
 
     def taken(self, arg: Value, node: Node) -> Mask | None:
-        """Return the mask of the entries that a reduction takes, if it leaves some out."""
+        """Return the mask of the entries that a reduction takes, if not all."""
         low = self.low
         where = node.kwargs.get("where", True)
         if where is not True and node.args and node.args[0] is arg:
@@ -609,7 +610,7 @@ class Reverse(Control):
         return node is not None and node.op.startswith("runtime.")
 
     def base(self, value: Value) -> Value | None:
-        """Return the backward value whose memory this one shares; None for a primal's."""
+        """Return the backward value whose memory this shares; None for a primal's."""
         node = self.low.defs.get(value)
         while node is not None and node.op in VIEWS and isinstance(node.args[0], Value):
             value = node.args[0]

@@ -1,4 +1,4 @@
-"""Indexing, mutation, lists and casts in reverse: operations on places, not on numbers."""
+"""Indexing, mutation, lists and casts in reverse: what moves numbers about."""
 
 from __future__ import annotations
 
