@@ -285,7 +285,7 @@ def moving_window(x, width):
     return total
 
 
-@case(0.6, kinds="dict while")
+@case(0.6, kinds="dict while", generic=False)
 def state_in_a_dict(x):
     s = {"pos": x, "vel": 1.0, "n": 0}
     while s["n"] < 5:
@@ -347,7 +347,7 @@ def return_from_inner_of_two_zips(a):
     return s
 
 
-@case(draw(3, seed=19), draw(3, seed=20), wrt=("a", "b"), kinds="augassign_array if")
+@case(draw(3, seed=19), draw(3, seed=21), wrt=("a", "b"), kinds="augassign_array if")
 def in_place_in_an_inner_loop(a, b):
     for i in range(len(a) - 1, -1, -1):
         if b[i] > 0.2:
