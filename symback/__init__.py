@@ -50,7 +50,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'symback' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(".api" if name in _API else ".errors", __name__), name)
+    found = getattr(
+        import_module(".api" if name in _API else ".errors", __name__), name
+    )
     globals()[name] = found
     return found
 
