@@ -120,6 +120,10 @@ class Work(Settling):
             step(f"point {number + 1} of {points}")
             for weaker in (1.0, 0.3, 0.1, 0.01):
                 values = random_point(self.shrunk.values, number, weaker, active)
+                # Outside its domain a function may be NaN where a formula is not.
+                # (With captured arrays shrunk, it cannot be run as it stands.)
+                if not self.programs.replaced and not self.function_runs(values):
+                    continue
                 if self.point(values, own=False):
                     break
 
@@ -145,7 +149,7 @@ class Work(Settling):
         except CannotRunError as error:
             if own:
                 self.result.findings.append(error.reason)
-            elif error.side == "gradient" and self.function_runs(values):
+            elif error.side == "gradient" and self.function_runs(values, finite=False):
                 self.result.failure = f"the generated source fails: {error.reason}"
             return False
         finite = traced.tape.reals.finite

@@ -269,6 +269,17 @@ def partials(node: Concolic) -> list[Concolic]:
     ]
 
 
+def differentiable(loss: Concolic) -> None:
+    """Raise `SymbolicValueError` where SymPy cannot differentiate some definition."""
+    seen: set[tuple[str, int]] = set()
+    for index in reachable([loss]):
+        node = loss.home.nodes[index]
+        kind = (node.op, len(node.args))
+        if node.active and node.args and kind not in seen:
+            seen.add(kind)
+            partials(node)
+
+
 def chain_gradient(loss: Concolic, inputs: Sequence[Concolic]) -> list[Concolic]:
     """Return the gradient by SymPy's derivatives of definitions and the chain rule."""
     found = adjoints(loss)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from .deadline import TimedOut
+from .elements import SymbolicValueError
+from .expressions import differentiable
 from .points import same_point
 from .program import CannotRunError, Loaded, load
 from .proving import Proving
@@ -103,9 +105,13 @@ class Running(Proving):
         try:
             tape = self.tape(self.clock.share(self.seconds / 3))
             traced = self.programs.trace(tape, shrunk.values)
+            differentiable(traced.loss)
         except CannotRunError as error:
             who = "the function" if error.side == "function" else "the generated source"
             reasons.append(f"{who} does not run on symbols: {error.reason}")
+            return False
+        except SymbolicValueError as error:
+            reasons.append(f"the function cannot be differentiated by SymPy: {error}")
             return False
         except TimedOut:
             if self.clock.over:

@@ -64,7 +64,7 @@ class Settling(Running):
             return
         if any(k.name == name for k in self.result.kinks):
             return
-        if not self.function_is_finite():
+        if not self.function_runs(self.values):
             self.result.findings.append(
                 f"{name}: NaN in float64, as the value of the function itself"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -111,21 +112,21 @@ class State:
                     found.update({n: float(x) for n, x in entries(leaf, path)})
         return found
 
-    def function_runs(self, values: dict[str, Any]) -> bool:
-        """Return whether the user's own function accepts a point, as plain NumPy."""
+    def function_runs(self, values: dict[str, Any], finite: bool = True) -> bool:
+        """Return whether the user's own function accepts a point, as plain NumPy.
+
+        With `finite`, its value must be a number there.
+        """
         args, kwargs = self.call_with(same_point(values))
         try:
-            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
-                self.programs.fn(*args, **kwargs)
-        except Exception:
-            return False
-        return True
-
-    def function_is_finite(self) -> bool:
-        args, kwargs = self.call_with(same_point(self.values))
-        try:
-            with np.errstate(all="ignore"), redirect_stdout(StringIO()):
-                return bool(np.all(np.isfinite(self.programs.fn(*args, **kwargs))))
+            with (
+                np.errstate(all="ignore"),
+                warnings.catch_warnings(),
+                redirect_stdout(StringIO()),
+            ):
+                warnings.simplefilter("ignore")
+                value = self.programs.fn(*args, **kwargs)
+                return not finite or bool(np.all(np.isfinite(value)))
         except Exception:
             return False
 

@@ -30,6 +30,7 @@ SYMBOLS = {
     "pow": "**",
     "matmul": "@",
 }
+PYTHON = ("math.", "builtins.")
 MODULES = ("integrate", "linalg", "spatial.distance", "special", "stats")
 COUNTER = itertools.count()
 
@@ -102,7 +103,7 @@ def built(op: str, args: tuple[Any, ...], kwargs: dict[str, Any], folder: Path) 
         if np.asarray(outs[k]).dtype.kind != "f":
             continue
         params[f"k{k}"] = np.asarray(rng.uniform(0.5, 1.5, np.shape(outs[k])))[()]
-        if isinstance(params[f"k{k}"], np.floating):
+        if isinstance(params[f"k{k}"], np.floating) and op.startswith(PYTHON):
             params[f"k{k}"] = float(params[f"k{k}"])
         part = "out" if not isinstance(out, (tuple, list)) else f"out[{k}]"
         # Weighted by another operation than the one tested.
