@@ -275,9 +275,8 @@ class DifferentiableFunction(Generic[P, R]):
         self._exact[key] = found
         scalars = all(k is float for k in key)
         plain = not found.source.captured and not self._attributes
-        if scalars and found.fast is not None and plain:
-            if not any(_may_change(p) for p in found.source.guards):
-                self._fast[tuple(type(a) for a in arguments)] = found.fast
+        if scalars and plain and found.fast is not None and not found.source.guards:
+            self._fast[tuple(type(a) for a in arguments)] = found.fast
         return found
 
     def _captured_key(self, found: Specialised) -> Any:
@@ -459,11 +458,6 @@ def _free(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-def _may_change(path: Any) -> bool:
-    """Say whether a guard must be tested at each call."""
-    return True
 
 
 def _as_float(thing: Any) -> Any:

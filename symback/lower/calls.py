@@ -8,7 +8,8 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -391,7 +392,7 @@ class Calls(Names):
         if isinstance(thing, type):
             return self.construct(thing, args, kwargs)
         if isinstance(thing, types.FunctionType) or hasattr(thing, "__wrapped__"):
-            return self.inline(self.live_function(thing, function.path), args, kwargs)
+            return self.inline(self.live_function(thing), args, kwargs)
         if isinstance(thing, types.BuiltinFunctionType | types.MethodDescriptorType):
             known = [self.python_value(a) for a in args]
             if not any(k is UNDEFINED for k in known) and not kwargs:
@@ -645,9 +646,9 @@ class Calls(Names):
 
     # Stores
 
+    @abstractmethod
     def store(self, target: Any, index: Any, item: Any) -> None:
         """Do ``target[index] = item``."""
-        raise NotImplementedError
 
     # Methods
 
@@ -803,11 +804,16 @@ class Calls(Names):
             for item in walked.items:
                 self.list_append(ref, item)
             return
-        self.loop_over(walked, lambda item: self.list_append(ref, item))
+        self.loop(walked, lambda item: self.list_append(ref, item))
 
-    def loop_over(self, walked: Iterable, body: Callable[[Any], None]) -> None:
-        """Run a loop whose body is a Python function of the item."""
-        raise NotImplementedError
+    @abstractmethod
+    def loop(
+        self,
+        walked: Iterable,
+        body: Callable[[Any], None],
+        flags: Sequence[Any] = (),
+    ) -> None:
+        """Run a body for each item."""
 
     def dict_method(
         self, ref: DictRef, name: str, args: list[Any], kwargs: dict[str, Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,6 @@ import numpy as np
 
 from ..errors import (
     InternalError,
-    MissingRuleError,
     ShapeError,
     Span,
     UnsupportedSyntaxError,
@@ -149,7 +149,7 @@ class Unassigned(Exception):
 State = dict[tuple[Any, ...], Any]
 
 
-class Core:
+class Core(ABC):
     """Nodes, types, cells, joins; the parts of the language build on it."""
 
     def __init__(self, mode: str, sampler: Sampler | None = None) -> None:
@@ -169,7 +169,6 @@ class Core:
         self.captures: dict[Any, Any] = {}
         self.captured: list[Param] = []
         self.errstate: dict[str, str] = {}
-        self.keep_floats = False
         self.active_loops: list[Value] = []
         self.complex_seen = False
         self.unroll_all = False
@@ -949,10 +948,6 @@ class Core:
             yield
         finally:
             self.here = before
-
-    def missing(self, op: str, why: str = "") -> MissingRuleError:
-        """Return the error for an operation without a rule."""
-        return MissingRuleError(why or f"`{op}` has no derivative rule", self.span())
 
     def nested(self, thunk: Callable[[], Any]) -> tuple[list[Node], State, Any]:
         """Lower a part into a block of its own; the state stays as it leaves it."""

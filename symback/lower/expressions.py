@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import operator
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..graph import UNDEFINED, Node, Value, leaves
+from ..graph import UNDEFINED, Block, Node, Value, leaves
 from ..rules.registry import OPERATORS
 from .abstract import (
     Array,
@@ -55,33 +55,33 @@ class Expressions(Core):
 
     # Implemented further up
 
+    @abstractmethod
     def call_value(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call an abstract function."""
-        raise NotImplementedError
 
+    @abstractmethod
     def iterate(self, item: Any) -> Iterable:
         """Return how to loop over an abstract value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def comprehend(self, node: Any, produce: Callable[[], None]) -> None:
         """Run the loops of a comprehension around `produce`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lookup(self, name: str, node: ast.AST) -> Any:
         """Return what a name stands for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bind_name(self, name: str, item: Any) -> None:
         """Make a name of the current frame stand for an abstract value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attribute(self, item: Any, name: str) -> Any:
         """Return an attribute of an abstract value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lambda_value(self, node: ast.Lambda) -> Any:
         """Return a lambda as an abstract function."""
-        raise NotImplementedError
 
     # Leaves
 
@@ -217,9 +217,9 @@ class Expressions(Core):
                 return self.lazily(node, walked)
         return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
 
+    @abstractmethod
     def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
         """Return a generator whose items are computed in the loop that takes them."""
-        raise NotImplementedError
 
     def on_SetComp(self, node: ast.SetComp) -> Any:
         return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
@@ -314,9 +314,9 @@ class Expressions(Core):
                     return self.call_value(found, list(rest), {})
         return None
 
+    @abstractmethod
     def class_attribute(self, item: Any, kind: type, name: str) -> Any:
         """Read a method, property or class attribute of an object of a known class."""
-        raise NotImplementedError
 
     def fold(self, op: str, items: tuple[Any, ...]) -> Any:
         """Compute an operator of known operands, where the result prints as well."""
@@ -328,11 +328,11 @@ class Expressions(Core):
             # What fails in the user's function fails in the same way when it runs.
             if all(isinstance(v, int | float | complex) for v in values):
                 return _MISSING
-            always = self.refuse(f"this fails whenever it runs: {problem}")
-            raise Raises(type(problem), always) from problem
+            failure = self.refuse(f"this fails whenever it runs: {problem}")
+            raise Raises(type(problem), failure) from problem
         if isinstance(result, float | complex) and not isinstance(result, bool):
             short = len(repr(result)) <= 6 and all(len(repr(v)) <= 6 for v in values)
-            if not short or self.keep_floats:
+            if not short:
                 return _MISSING
         return Known(result)
 
@@ -381,9 +381,9 @@ class Expressions(Core):
         self.state["h", cell] = self.content(ref.cell)
         return ListRef(cell)
 
+    @abstractmethod
     def list_extend(self, ref: ListRef, more: Any) -> None:
         """Extend a list in its cell."""
-        raise NotImplementedError
 
     def sequence_items(self, item: Any) -> list[Any] | None:
         """Return the items of a tuple or list of known length."""
@@ -684,8 +684,6 @@ class Expressions(Core):
 
     def block(self, params: Any, nodes: list[Node], results: Any) -> Any:
         """Make a block."""
-        from ..graph import Block
-
         return Block(tuple(params), tuple(nodes), tuple(results))
 
     # Subscripts
@@ -711,7 +709,7 @@ class Expressions(Core):
             return Tup(tuple(found))
         return self.value(node)
 
-    def known_slice(self, index: slice, length: int | None = None) -> slice:
+    def known_slice(self, index: slice) -> slice:
         """Return a slice of known integers, asking for them where they are not."""
         parts: list[Any] = []
         for part in (index.start, index.stop, index.step):
@@ -808,7 +806,6 @@ class Expressions(Core):
                 name = base.name if isinstance(base, Value) else None
                 raise self.ask_arguments(name or "it", "is indexed by a string")
         place = self.operand(index)
-        self.check_index(place)
         value = self.emit("getitem", base, place)
         if value.type is not None and not value.type.is_array:
             return self.wrap(value)
@@ -822,12 +819,9 @@ class Expressions(Core):
 
     uncertain: set[Value]
 
+    @abstractmethod
     def ask_arguments(self, name: str, why: str, node: ast.AST | None = None) -> Any:
         """Return the error that asks for arguments before the source can be written."""
-        raise NotImplementedError
-
-    def check_index(self, place: Any) -> None:
-        """Refuse float values as indices where that can be seen."""
 
     def basic_index(self, place: Any) -> bool | None:
         """Say whether an index makes a view; None if that cannot be told."""
@@ -863,6 +857,3 @@ class Expressions(Core):
 
 MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 """Comparisons and what they are from the other side."""
-
-BUILTIN_NAMES = frozenset(dir(builtins))
-"""Names that Python itself provides."""

@@ -100,8 +100,6 @@ def _range(low: Any, args: Args, kwargs: Kwargs) -> Any:
     elif len(bounds) == 2:
         bounds.append(1)
     start, stop, step = bounds
-    for bound in bounds:
-        low.check_count(bound)
     return Iterable(length=_count(low, start, stop, step), range=(start, stop, step))
 
 
@@ -248,7 +246,7 @@ def _map(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if walked.items is not None:
         return low.new_list([call(i) for i in walked.items])
     result = low.new_list([])
-    low.loop_over(walked, lambda i: low.list_append(result, call(i)))
+    low.loop(walked, lambda i: low.list_append(result, call(i)))
     return result
 
 
@@ -263,7 +261,7 @@ def _filter(low: Any, args: Args, kwargs: Kwargs) -> Any:
             low.truth(found), lambda: low.list_append(result, item), lambda: None
         )
 
-    low.loop(walked, one, [], low.here)
+    low.loop(walked, one)
     return result
 
 
@@ -291,7 +289,7 @@ def _accumulate(low: Any, walked: Iterable, start: Any, step: Any) -> Any:
     def one(item: Any) -> None:
         low.state[key] = step(low.state[key], item)
 
-    low.loop_over(walked, one)
+    low.loop(walked, one)
     return low.state.pop(key)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..graph import UNDEFINED, Arg, Node, Value
+from ..graph import UNDEFINED, Arg, Node, Value, map_leaves
 from ..types import Type
 from .abstract import (
     Array,
@@ -95,7 +95,7 @@ class Loops(Statements):
         if item.items is not None:
             return self.new_list(list(item.items))
         result = self.new_list([])
-        self.loop_over(item, lambda one: self.list_append(result, one))
+        self.loop(item, lambda one: self.list_append(result, one))
         return result
 
     # Statements
@@ -121,7 +121,7 @@ class Loops(Statements):
                 del frame.exits[-2:]
                 self.state.pop(con, None)
 
-        self.loop(walked, body, flags, node)
+        self.loop(walked, body, flags)
         self.after_loop(brk, node.orelse)
 
     def assign_item(self, target: ast.expr, item: Any) -> None:
@@ -165,7 +165,7 @@ class Loops(Statements):
                 del frame.exits[-2:]
                 self.state.pop(con, None)
 
-        self.while_loop(test, body, flags, node)
+        self.while_loop(test, body, flags)
         self.after_loop(brk, node.orelse)
 
     def after_loop(self, brk: Any, orelse: list[ast.stmt]) -> None:
@@ -216,7 +216,7 @@ class Loops(Statements):
                 test = self.test(one.ifs[k])
                 self.choose(test, lambda: conditions(k + 1), lambda: None)
 
-            self.loop(walked, body, [], node)
+            self.loop(walked, body)
 
         level(0)
         for key in keys:
@@ -245,15 +245,18 @@ class Loops(Statements):
 
         return Iterable(length=walked.length, item=item, range=walked.range)
 
-    def loop_over(self, walked: Iterable, body: Callable[[Any], None]) -> None:
-        self.loop(walked, body, [], self.here)
-
     # The one `for`
 
     def loop(
-        self, walked: Iterable, body: Callable[[Any], None], flags: list[Any], node: Any
+        self,
+        walked: Iterable,
+        body: Callable[[Any], None],
+        flags: Sequence[Any] = (),
     ) -> None:
-        """Run a body for each item, unrolled or as a node."""
+        """Run a body for each item, unrolled or as a node.
+
+        flags : the keys of the state that, once true, end the loop.
+        """
         if walked.items is not None:
             self.unroll(list(walked.items), body, flags)
             return
@@ -267,7 +270,6 @@ class Loops(Statements):
             return
         before = dict(self.state)
         count = len(self.nodes)
-        captured = len(self.captured)
         if fixed and (self.unroll_all or self.fixed_span is not None):
             numbers = range(start, stop, step)
             if len(numbers) <= MAX_WRITTEN or self.fixed_span is not None:
@@ -291,7 +293,6 @@ class Loops(Statements):
         finally:
             del self.active_loops[active:]
         del self.nodes[count:]
-        assert captured <= len(self.captured)
         self.state = before
         numbers = range(start, stop, step)
         if len(numbers) > MAX_UNROLLED:
@@ -336,7 +337,7 @@ class Loops(Statements):
         self,
         items: list[Any],
         body: Callable[[Any], None],
-        flags: list[Any],
+        flags: Sequence[Any],
         lazy: bool = False,
     ) -> None:
         """Run a body once for each known item, guarding against an exit."""
@@ -363,7 +364,7 @@ class Loops(Statements):
             raise self.refuse(f"a loop over {len(items)} items would be written out")
         step(0)
 
-    def flagged(self, flags: list[Any]) -> Any:
+    def flagged(self, flags: Sequence[Any]) -> Any:
         """Return whether one of some flags is set."""
         found = [self.state[key] for key in flags if key in self.state]
         if any(isinstance(f, Known) and f.value for f in found):
@@ -382,7 +383,7 @@ class Loops(Statements):
         bounds: tuple[Arg, Arg, Arg],
         index: Value,
         body: Callable[[Any], None],
-        flags: list[Any],
+        flags: Sequence[Any],
     ) -> None:
         """Lower a loop as one ``for`` node."""
         make = walked.item or (lambda i: i)
@@ -435,8 +436,7 @@ class Loops(Statements):
         self,
         test: Callable[[], Any],
         body: Callable[[], None],
-        flags: list[Any],
-        node: Any,
+        flags: Sequence[Any],
     ) -> None:
         """Lower a ``while``: the test in a block of its own if it only computes."""
         if self.unrolled_while(test, body, flags):
@@ -489,8 +489,6 @@ class Loops(Statements):
 
     def test_block(self, plan: Plan, tests: dict[str, Any]) -> Any:
         """Make the condition block: the test's nodes with parameters of its own."""
-        from ..graph import map_leaves
-
         copies = {p: Value(p.name, p.type) for p in plan.params}
 
         def moved(leaf: Any) -> Any:
@@ -509,7 +507,7 @@ class Loops(Statements):
         return self.block(params, nodes, (result,))
 
     def unrolled_while(
-        self, test: Callable[[], Any], body: Callable[[], None], flags: list[Any]
+        self, test: Callable[[], Any], body: Callable[[], None], flags: Sequence[Any]
     ) -> bool:
         """Run a ``while`` whose tests are all known, if the first one is."""
         before, count = dict(self.state), len(self.nodes)
@@ -523,10 +521,6 @@ class Loops(Statements):
                 return True
             if number > 64 and not isinstance(self.flagged(flags), Known):
                 break
-            if number == 0 and self._literally_true(found):
-                del self.nodes[count:]
-                self.state = before
-                return False
             body()
             done = self.flagged(flags)
             if not isinstance(done, Known):
@@ -537,10 +531,6 @@ class Loops(Statements):
                 return True
         del self.nodes[count:]
         self.state = before
-        return False
-
-    def _literally_true(self, found: Known) -> bool:
-        """Say whether the test is a literal: then the exit is decided in the body."""
         return False
 
     # What a loop carries
@@ -564,7 +554,7 @@ class Loops(Statements):
                     self.state = dict(before)
                     templates, types = {**templates, key: Template("array")}, None
                     continue
-                if plan is not None and plan.settled:
+                if plan is not None:
                     return plan
                 templates, types = dict(self.next_templates), self.next_types
         finally:
@@ -689,7 +679,7 @@ class Loops(Statements):
             nexts += self.flatten(template, after.get(key, UNDEFINED))
         nodes, self.nodes = self.nodes, kept
         joined = [
-            self.join_types(p if not self.never(i) else UNDEFINED, n)
+            self.join_types(UNDEFINED if i is UNDEFINED else p, n)
             for p, i, n in zip(params, inits, nexts, strict=True)
         ]
         if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
@@ -700,10 +690,6 @@ class Loops(Statements):
         return Plan(
             templates, tuple(inits), params, nodes, nexts, result, before, after, span
         )
-
-    def never(self, init: Arg) -> bool:
-        """Say whether a carried name has no value before the loop."""
-        return init is UNDEFINED
 
     def finish(self, plan: Plan, node: Node) -> None:
         """Append a loop's node and give its names their final values."""
@@ -723,8 +709,6 @@ class Loops(Statements):
 
 class Plan:
     """A loop's body and what it carries."""
-
-    settled = True
 
     def __init__(
         self,

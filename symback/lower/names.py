@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -245,9 +246,9 @@ class Names(Expressions):
 
     capture_paths: list[Path]
 
+    @abstractmethod
     def argument_type(self, thing: Any) -> Type | None:
         """Return the type of an argument or a captured object, from the object."""
-        raise NotImplementedError
 
     def content(self, cell: int) -> Any:
         if ("h", cell) not in self.state and ("h", cell) in self.captured_cells:
@@ -274,7 +275,7 @@ class Names(Expressions):
             frame.source, node, frame.number, defaults, keyword, frame.live, name=name
         )
 
-    def live_function(self, function: Any, path: Any = None) -> Function:
+    def live_function(self, function: Any) -> Function:
         """Return a live Python function as an abstract one."""
         try:
             read = read_function if self.fixed_span is None else read_rule
@@ -343,9 +344,9 @@ class Names(Expressions):
                 ]:
                     del self.state[key]
 
+    @abstractmethod
     def run_body(self, function: Function, frame: Frame) -> Any:
         """Lower the body of a function and return what it returns."""
-        raise NotImplementedError
 
     def check_recursion(
         self, function: Function, args: list[Any], kwargs: dict[str, Any]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import Span
-from ..graph import Graph, Param, Value
+from ..graph import Block, Graph, Node, Param, Value
 from ..infer import sample_pairs
 from ..types import Type
 from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
 from .loops import Loops
-from .names import Boxed, Path
+from .names import Boxed, Path, is_callable_kind
 
 __all__ = ["Lowerer", "Tree", "is_plain_list"]
 
@@ -140,7 +140,7 @@ class Lowerer(Loops):
         if self.mode == "generic" and actual is dataclasses.MISSING:
             self.parameters.add(value)
             return self.wrap(value), Tree("leaf", value)
-        if isinstance(actual, bool | str | bytes | None) or isinstance(actual, type):
+        if isinstance(actual, bool | str | bytes | type | None):
             return Known(actual), Tree("static", value)
         if isinstance(actual, int | float | complex | np.generic | np.ndarray):
             if isinstance(actual, int | np.integer) and value.name in self.static:
@@ -166,8 +166,6 @@ class Lowerer(Loops):
             or is_plain_list(actual)
             else None
         )
-        from ..graph import Node
-
         found = Value(name, known)
         self.append(Node(op, (value, key), {}, (found,), (), None))
         if isinstance(actual, int | np.integer) and not isinstance(actual, bool):
@@ -212,8 +210,6 @@ class Lowerer(Loops):
 
     def lift_object(self, value: Value, actual: Any, depth: int) -> tuple[Any, Tree]:
         """Return an object of the user's, or something callable."""
-        from .names import is_callable_kind
-
         if is_callable_kind(actual):
             return Known(actual), Tree("static", value)
         cell = self.fresh()
@@ -252,14 +248,11 @@ class Lowerer(Loops):
             lowered = dataclasses.replace(lowered, bound=bound)
         self.taken |= set(arguments)
         for title, actual in arguments.items():
-            known = None
-            if isinstance(
-                actual, int | float | complex | np.generic | np.ndarray
-            ) and not isinstance(actual, bool):
-                known = self.argument_type(actual)
-            elif is_plain_list(actual):
-                known = self.argument_type(actual)
-            value = Value(title, known)
+            typed = is_plain_list(actual) or (
+                isinstance(actual, int | float | complex | np.generic | np.ndarray)
+                and not isinstance(actual, bool)
+            )
+            value = Value(title, self.argument_type(actual) if typed else None)
             given[title], self.trees[title] = self.lift(value, actual)
             params.append(Param(title, value))
             if (
@@ -270,8 +263,6 @@ class Lowerer(Loops):
                 self.captures[owner.step("attr", title)] = given[title]
         result = self.enter(lowered, given)
         flat = self.result_arg(result)
-        from ..graph import Block
-
         block = Block((), tuple(self.nodes), (flat,))
         span = lowered.source.span(lowered.node)
         return Graph(
@@ -318,11 +309,6 @@ class Lowerer(Loops):
             return [self.result_arg(i) for i in held]
         return self.operand(result)
 
-    # Checks
-
-    def check_count(self, bound: Any) -> None:
-        """Refuse a float where a count is needed, if it comes from a parameter."""
-
     # Rule texts
 
     def rule_text(
@@ -342,7 +328,7 @@ class Lowerer(Loops):
         try:
             if isinstance(text, ast.expr):
                 return self.value(text)
-            function = self.rule_function(text)
+            function = self.live_function(text)
             a = function.node.args
             wanted = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
             given = {k: v for k, v in names.items() if k in wanted}
@@ -352,7 +338,3 @@ class Lowerer(Loops):
             self.fixed_span = before
             for key in names:
                 self.state.pop(("n", frame.number, key), None)
-
-    def rule_function(self, function: Any) -> Any:
-        """Return a rule's function as an abstract one."""
-        return self.live_function(function)

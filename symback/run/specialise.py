@@ -17,7 +17,7 @@ import numpy as np
 
 from ..emit import emit
 from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
-from ..graph import EFFECTS, Graph, Value
+from ..graph import EFFECTS, Graph, Value, leaves
 from ..infer import quiet
 from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, Unassigned
 from ..passes import tidied, tidy
@@ -58,10 +58,7 @@ class Source:
 
     def holds(self) -> bool:
         """Say whether everything taken as known is still the same."""
-        for path, expected in self.guards.items():
-            if not _unchanged(path, expected):
-                return False
-        return True
+        return all(_unchanged(path, taken) for path, taken in self.guards.items())
 
 
 @dataclass
@@ -309,8 +306,6 @@ def finish(
 
 
 def _in_result(graph: Graph, value: Value) -> bool:
-    from ..graph import leaves
-
     return any(leaf is value for leaf in leaves(graph.result))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -69,7 +70,7 @@ def _rule_names() -> dict[str, Any]:
     return names
 
 
-class Control(Cotangents):
+class Control(Cotangents, ABC):
     """Reverse ``if``, ``for`` and ``while``."""
 
     varied: set[Value]
@@ -86,11 +87,11 @@ class Control(Cotangents):
         """Return a rule's text as a tree; functions stay as they are."""
         return _parsed(text) if isinstance(text, str) else text
 
+    @abstractmethod
     def sweep(
         self, nodes: tuple[Node, ...] | list[Node], cots: dict[Value, Cotangent]
     ) -> list[Node]:
         """Reverse some nodes; return them as the forward part needs them."""
-        raise NotImplementedError
 
     @contextmanager
     def placed(self, node: Node) -> Iterator[None]:
@@ -406,7 +407,7 @@ class Control(Cotangents):
         params = {v: Value(v.name, v.type) for v in kept}
         changed.update(params)
         forward, saved, trips = self.augmented(
-            node, plan.forward, kept, counted, lead, carried, flags
+            node, plan.forward, kept, counted, carried, flags
         )
         back = substitute(Block((), (*prelude, *draft.nodes), draft.results), changed)
         lists_: list[Arg] = []
@@ -423,7 +424,7 @@ class Control(Cotangents):
                 if node.kwargs.get("reverse"):
                     walk = low.emit("list_reverse", walk)
                 lists_.append(walk)
-            begin = [incoming.get(finals[k], None) for k in state]
+            begin = [incoming.get(finals[k]) for k in state]
             starts: list[Arg] = [
                 self.zeros(finals[k]) if b is None else self.solid(finals[k], b)
                 for k, b in zip(state, begin, strict=True)
@@ -473,7 +474,6 @@ class Control(Cotangents):
         nodes: list[Node],
         kept: list[Value],
         counted: bool,
-        lead: int,
         carried: Any,
         flags: int,
     ) -> tuple[Node, list[Value], Value | None]:

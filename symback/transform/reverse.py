@@ -432,8 +432,7 @@ class Reverse(Control):
         """Say whether an argument may have been broadcast."""
         if primal.type is not None and out.type is not None:
             return primal.type.dims != out.type.dims or "?" in out.type.dims
-        values = {v for v in node.inputs}
-        return len(values) > 1
+        return len(set(node.inputs)) > 1
 
     def kept(self, cot: Cotangent, partial: Arg) -> Cotangent:
         """Multiply by a mask; where it is False the partials may be anything."""

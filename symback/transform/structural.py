@@ -89,12 +89,8 @@ def _setitem(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
         if _may_repeat(low, index) and not _is_list(x):
             wins = low.emit("runtime.winners", index, node.outs[0])
             part = low.emit("np.where", wins, part, 0.0)
-        if _is_list(x):
-            made = part
-        elif _same_place(low, part, value):
-            made = part
-        else:
-            made = sweep.unbroadcast(part, value)
+        whole = _is_list(x) or _same_place(low, part, value)
+        made = part if whole else sweep.unbroadcast(part, value)
         sweep.accumulate(value, Cotangent(made), cots)
     if isinstance(x, Value) and x in sweep.varied:
         zero: Arg = 0.0
