@@ -114,7 +114,7 @@ class DifferentiableFunction(Generic[P, R]):
         given, names = self._wrt_given, self._names
         if given == "all":
             return names
-        wanted = given if isinstance(given, tuple) else (given,)
+        wanted = given if isinstance(given, tuple | list) else (given,)
         found = []
         for one in wanted:
             if isinstance(one, str):
@@ -156,7 +156,7 @@ class DifferentiableFunction(Generic[P, R]):
 
     @property
     def _single(self) -> bool:
-        return not isinstance(self._wrt_given, tuple) and self._wrt_given != "all"
+        return not isinstance(self._wrt_given, tuple | list) and self._wrt_given != "all"
 
     def _bound(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -120,6 +120,15 @@ def split_like(x: Array, arrays: Any, axis: Any = 0) -> list[Array]:
     return list(np.split(x, ends, axis=axis))
 
 
+def add_lists(items: list[Array], others: list[Array]) -> list[Array]:
+    """Return the sums of the items of two lists.
+
+    >>> add_lists([1.0, 2.0], [0.5, 0.5])
+    [1.5, 2.5]
+    """
+    return [a + b for a, b in zip(items, others, strict=True)]
+
+
 def list_add(items: list[Array], index: slice, parts: list[Array]) -> list[Array]:
     """Return a list with `parts` added to the items that a slice names.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["exact_key", "pattern_key"]
+__all__ = ["exact_key", "layout", "pattern_key"]
 
 
 def exact_key(argument: Any) -> Any:
@@ -25,7 +25,9 @@ def exact_key(argument: Any) -> Any:
     if kind is float:
         return kind
     if kind is np.ndarray:
-        return argument.dtype.char, argument.shape
+        if argument.flags.c_contiguous:
+            return argument.dtype.char, argument.shape
+        return argument.dtype.char, argument.shape, layout(argument)
     if kind in (int, bool, str, bytes, type(None), complex):
         return kind, argument if kind is not complex else None
     if isinstance(argument, np.generic):
@@ -41,6 +43,17 @@ def exact_key(argument: Any) -> Any:
     if isinstance(argument, dict):
         return kind, tuple((k, exact_key(a)) for k, a in argument.items())
     return _object_key(argument, exact_key)
+
+
+def layout(array: np.ndarray) -> str:
+    """Return how an array lies in memory: NumPy's views and copies depend on it.
+
+    >>> layout(np.zeros((2, 3))), layout(np.zeros((2, 3)).T), layout(np.zeros(4)[::2])
+    ('C', 'F', 'strided')
+    """
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "strided"
 
 
 def _object_key(argument: Any, key: Any) -> Any:
@@ -85,7 +98,8 @@ def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
     def key(argument: Any) -> Any:
         kind = type(argument)
         if isinstance(argument, np.ndarray):
-            return kind, argument.dtype.char, tuple(map(length, argument.shape))
+            lengths = tuple(map(length, argument.shape))
+            return kind, argument.dtype.char, lengths, layout(argument)
         if isinstance(argument, int | np.integer) and not isinstance(argument, bool):
             number = int(argument)
             if number in sizes and number > 1:

@@ -398,3 +398,9 @@ class Builder:
         test = self.expressions.arg(condition.results[0])
         inner = self._finish(node, carried, collected)
         body.append(While(head, test, inner, self._span(node)))
+
+
+def _is_mask(index: Arg) -> bool:
+    """Return whether an index is one array of booleans: it names no entry twice."""
+    known = index.type if isinstance(index, Value) else None
+    return known is not None and known.kind == "array" and known.dtype == "bool"

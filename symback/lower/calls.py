@@ -112,6 +112,22 @@ FIELDS = {
 
 NEUTRAL = frozenset({"errstate", "printoptions", "catch_warnings", "nullcontext"})
 
+PARTS = frozenset(
+    {"np.split", "np.array_split", "np.vsplit", "np.hsplit", "np.dsplit", "np.unstack",
+     "np.broadcast_arrays"}
+)
+"""Functions that return several arrays that are views of their arguments."""
+
+MAYBE_VIEWS = frozenset(
+    f"np.{n}"
+    for n in (
+        "asarray asanyarray ascontiguousarray atleast_1d atleast_2d atleast_3d "
+        "broadcast_to require real imag asfortranarray matrix_transpose rot90 fliplr "
+        "flipud rollaxis diag"
+    ).split()
+)
+"""Functions whose result may be a view of their first argument."""
+
 PRIVATE = {"np.asarray", "np.asanyarray", "np.ascontiguousarray", "np.atleast_1d"}
 
 
@@ -558,19 +574,32 @@ class Calls(Names):
             and isinstance(args[0], Array | View)
         ):
             known = given[0].type
-            if known is not None and known.is_array:
-                return args[0]
+            always = op in ("np.asarray", "np.asanyarray")
+            if known is not None and known.is_array and (known.rank or always):
+                if always or op == "np.atleast_1d":
+                    return args[0]
         count = self.outputs(op, args, kwargs)
         if count is not None:
             outs = self.emit_many(op, count, *given, **named)
             items = tuple(self.wrap(o) for o in outs)
+            if op in PARTS:
+                items = tuple(self.maybe_alias(i, *args) for i in items)
             fields = FIELDS.get(op, ())
             return Tup(items, None, fields if len(fields) == count else ())
         value = self.emit(op, *given, **named)
         if args and isinstance(args[0], Array | View) and value.type is not None:
             # NumPy decides on the samples whether this is a view of its argument.
             return self.view_of(args[0], given[0], value, op, given[1:], named)
+        if value.type is None and op in MAYBE_VIEWS:
+            return self.maybe_alias(self.wrap(value), *args)
         return self.wrap(value)
+
+    def maybe_alias(self, item: Any, *others: Any) -> Any:
+        """Note that an array may share memory with others: changing one spoils them."""
+        cells = {self.root(other) for other in others} - {None}
+        if isinstance(item, Array) and cells:
+            self.state["m", item.cell] = frozenset(c for c in cells if c is not None)
+        return item
 
     def as_array(self, op: str, position: int, item: Any) -> Any:
         """Return a list or tuple that stands for an array as that array."""
@@ -697,6 +726,13 @@ class Calls(Names):
             return self.wrap(self.emit("np.copy", value))
         if name == "astype":
             kind = args[0] if args else kwargs["dtype"]
+            kept = kwargs.get("copy")
+            if isinstance(kept, Known) and not kept.value:
+                known = self.type_of(value)
+                if known is None:
+                    return self.maybe_alias(self.wrap(self.emit("astype", value, self.operand(kind))), item)
+                if isinstance(kind, Known) and np.dtype(kind.value) == known.dtype:
+                    return item
             return self.wrap(self.emit("astype", value, self.operand(kind)))
         if name == "item":
             if args:

@@ -75,6 +75,7 @@ LISTS = frozenset(
         "tolist",
         "runtime.split_like",
         "runtime.list_add",
+        "runtime.add_lists",
     }
 )
 """Operations whose result is a run-time list whatever is known of the items."""
@@ -309,6 +310,9 @@ class Core(ABC):
         """Give boolean masks that index a count of true entries of their own."""
         if not op.startswith("list"):
             args = map_leaves(self._lengthened, args)
+        elif op in ("list", "list_append"):
+            lead = 0 if op == "list" else 1
+            args = args[:lead] + tuple(map(self._lengthened, args[lead:]))
         if op not in ("getitem", "setitem", "index_add"):
             return args
         index = args[1]

@@ -7,6 +7,7 @@ import collections
 import copy
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -407,6 +408,71 @@ def _is_list(value: Any) -> bool:
         isinstance(value, Value)
         and value.type is not None
         and value.type.kind == "list"
+    )
+
+
+def _known_lists(low: Any, args: Args) -> list[list[Any]]:
+    return [low.known_items(a) for a in args]
+
+
+def _combined(function: Any) -> Handler:
+    """Return the lowering of one of `itertools`' functions of known sequences."""
+
+    def handler(low: Any, args: Args, kwargs: Kwargs) -> Any:
+        numbers = [a.value for a in args if isinstance(a, Known) and type(a.value) is int]
+        rest = [a for a in args if not (isinstance(a, Known) and type(a.value) is int)]
+        named = {k: v.value for k, v in kwargs.items()}
+        found = function(*_known_lists(low, rest), *numbers, **named)
+        return Iterable(items=tuple(Tup(tuple(row)) for row in found))
+
+    return handler
+
+
+for _combine in (
+    itertools.product,
+    itertools.combinations,
+    itertools.permutations,
+    itertools.combinations_with_replacement,
+    itertools.pairwise,
+):
+    INTRINSICS[_combine] = _combined(_combine)
+
+
+@intrinsic(itertools.chain)
+def _chain(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return Iterable(items=tuple(i for part in _known_lists(low, args) for i in part))
+
+
+@intrinsic(itertools.accumulate)
+def _running(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    function = args[1] if len(args) > 1 else kwargs.get("func", Known(operator.add))
+    items = low.known_items(args[0])
+    if kwargs.get("initial") is not None:
+        items.insert(0, kwargs["initial"])
+    found = items[:1]
+    for item in items[1:]:
+        found.append(low.call_value(function, [found[-1], item], {}))
+    return Iterable(items=tuple(found))
+
+
+@intrinsic(np.ndindex)
+def _ndindex(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    sizes = low.known_items(args[0]) if isinstance(args[0], Tup) else list(args)
+    ranges = []
+    for size in sizes:
+        if not isinstance(size, Known):
+            raise low.need_static(low.operand(size), "the shape to walk must be known")
+        ranges.append(range(size.value))
+    rows = itertools.product(*ranges)
+    return Iterable(items=tuple(Tup(tuple(map(Known, row))) for row in rows))
+
+
+@intrinsic(np.ndenumerate)
+def _ndenumerate(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    shape = low.shape_of(low.operand(args[0]))
+    places = _ndindex(low, [shape], {}).items
+    return Iterable(
+        items=tuple(Tup((place, low.array_item(args[0], place))) for place in places)
     )
 
 
@@ -1043,8 +1109,11 @@ def _is_function(item: Any) -> bool:
     )
 
 
-@operation("np.expand_dims")
-def _expand_dims(low: Any, args: Args, kwargs: Kwargs) -> Any:
+@operation("np.linalg.svd")
+def _svd(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    flag = kwargs.get("compute_uv", args[2] if len(args) > 2 else Known(True))
+    if isinstance(flag, Known) and not flag.value:
+        return low.call_op("np.linalg.svdvals", args[:1], {})
     return NotImplemented
 
 

@@ -285,12 +285,17 @@ class Names(Expressions):
                 problem.message, self.span(), problem.hint
             ) from None
         live = source.function
+        positional = live.__code__.co_varnames[: live.__code__.co_argcount]
+        given = live.__defaults__ or ()
+        titles = positional[len(positional) - len(given) :]
         defaults = tuple(
-            self.capture(d, Path("default", live, str(k)))
-            for k, d in enumerate(live.__defaults__ or ())
+            Known(d)
+            if type(d) is float
+            else self.capture(d, Path("object", Boxed(d), title))
+            for title, d in zip(titles, given, strict=True)
         )
         keyword = tuple(
-            (k, self.capture(d, Path("object", d, k)))
+            (k, Known(d) if type(d) is float else self.capture(d, Path("object", Boxed(d), k)))
             for k, d in (live.__kwdefaults__ or {}).items()
         )
         name = getattr(live, "__name__", "")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import Span
 from ..graph import Block, Graph, Node, Param, Value
+from ..signature import layout
 from ..infer import sample_pairs
 from ..types import Type
 from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
@@ -121,7 +122,18 @@ class Lowerer(Loops):
         return thing
 
     def sample_array(self, thing: np.ndarray, which: int) -> Any:
-        """Return an array of sampled sizes with harmless entries."""
+        """Return an array of sampled sizes with harmless entries, lying in memory alike."""
+        made = self.sample_entries(thing, which)
+        how = layout(thing)
+        if how == "F":
+            return np.asfortranarray(made)
+        if how == "strided" and made.ndim:
+            wide = np.repeat(made, 2, axis=-1)
+            return wide[..., ::2]
+        return made
+
+    def sample_entries(self, thing: np.ndarray, which: int) -> Any:
+        """Return a contiguous array of sampled sizes with harmless entries."""
         shape = tuple(self.size(n)[which] for n in thing.shape)
         kind = thing.dtype.kind
         if kind == "f":

@@ -462,6 +462,10 @@ class Statements(Calls):
         value = self.read(ref)
         name = target.id if isinstance(target, ast.Name) else None
         if value.type is None:
+            if ("ro", self.root(ref)) in self.state and self.mode == "generic":
+                raise self.ask_arguments(
+                    name or "it", "is an item of a list and is changed in place"
+                )
             if isinstance(ref, View) or self.aliased(ref):
                 if self.mode == "generic":
                     raise self.ask_arguments(

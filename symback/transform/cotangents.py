@@ -32,6 +32,7 @@ class Mask:
     make: Callable[[], Arg]
     strong: bool = True
     key: Any = None
+    parts: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,8 @@ class Cotangents:
     def times(self, value: Arg, partial: Arg) -> Arg:
         """Multiply a cotangent by a partial, written as an expert would."""
         low = self.low
+        if isinstance(value, int | float) and value == -1 and isinstance(partial, Value):
+            return self.negative(self.times(1.0, partial))
         if isinstance(partial, int | float) and not isinstance(partial, bool):
             if partial == 1:
                 return value
@@ -139,9 +142,8 @@ class Cotangents:
         """Return a cotangent as a clean value of its primal's shape."""
         low = self.low
         if cotangent.place is not None:
-            return low.emit(
-                "index_add", self.zeros(primal), cotangent.place[0], cotangent.value
-            )
+            zeros = self.zeros(primal, read=True)
+            return low.emit("index_add", zeros, cotangent.place[0], cotangent.value)
         value = self.clean(cotangent)
         if cotangent.thick and isinstance(value, Value):
             return self.low.emit("runtime.unbroadcast", value, primal)
@@ -174,7 +176,7 @@ class Cotangents:
         """Return a cotangent that may be changed in place: not one stretched number."""
         known = primal.type
         if not isinstance(value, Value):
-            if known is not None and known.is_array:
+            if known is None or known.is_array:
                 return self.low.emit("np.full_like", primal, value)
             return value
         node = self.low.defs.get(value)
@@ -207,10 +209,13 @@ class Cotangents:
         parts += [inits[k]] if k < len(inits) else []
         return any(self.may_lack(part, seen) for part in parts)
 
-    def zeros(self, primal: Value) -> Arg:
-        """Return the zero cotangent of a value."""
+    def zeros(self, primal: Value, read: bool = False) -> Arg:
+        """Return the zero cotangent of a value.
+
+        read : the program reads the value here, so it has one.
+        """
         known = primal.type
-        if self.may_lack(primal):
+        if not read and self.may_lack(primal):
             # Where it has no value its cotangent is never read, only carried along.
             if known is not None and known.kind == "list":
                 return self.low.emit("list")
@@ -266,6 +271,8 @@ class Cotangents:
                 return Cotangent(self.sum(old.value, new.value), old.mask, state)
         if old.thick or new.thick:
             value = self.sum(self.final(primal, old), self.final(primal, new))
+        elif primal.type is not None and primal.type.kind == "list":
+            value = low.emit("runtime.add_lists", old.value, new.value)
         else:
             value = self.sum(self.clean(old), self.clean(new))
         return Cotangent(value, old.mask if same else self.union(old.mask, new.mask))
@@ -286,6 +293,9 @@ class Cotangents:
             and b.name is None
         ):
             return self.low.emit("sub", a, node.args[0])
+        node = self.low.defs.get(a) if isinstance(a, Value) else None
+        if node is not None and node.op == "neg" and a.name is None:
+            return self.low.emit("sub", b, node.args[0])
         return self.low.emit("add", a, b)
 
     def union(self, a: Mask | None, b: Mask | None) -> Mask | None:
@@ -293,9 +303,15 @@ class Cotangents:
         if a is None or b is None:
             return None
         first, second = a, b
+        parts = first.parts + second.parts
+        if parts > 2 and not (first.strong or second.strong):
+            # Where many places are read, what is left out is seldom anything.
+            return None
         return Mask(
             lambda: self.low.emit("or_", first.make(), second.make()),
             first.strong and second.strong,
+            None,
+            parts,
         )
 
     def like(self, primal: Value) -> Type | None:

@@ -153,6 +153,9 @@ class Reverse(Control):
         if isinstance(loss, tuple | list | dict):
             what = {tuple: "a tuple", list: "a list", dict: "a dict"}[type(loss)]
             raise NotScalarError(f"`{name}` returns {what}, not a scalar", span, hint)
+        if loss is None and any(n.op == "raise" for n in self.graph.block.nodes):
+            # It always raises: the user's exception is what there is to see.
+            return
         if loss is None:
             raise NotScalarError(
                 f"`{name}` returns None, not a scalar", span, "return the loss."

@@ -189,6 +189,7 @@ class Success:
     probe: int
     edge: Edge
     kind: str
+    put: list[Any]
 
 
 class _Search:
@@ -260,7 +261,7 @@ class _Search:
                 if self.clock.over:
                     return found
                 if self.right({probe: put}):
-                    found.append(Success(order, probe, edge, kind))
+                    found.append(Success(order, probe, edge, kind, put))
         return found
 
     def replacements(
@@ -388,16 +389,15 @@ def _named(search: _Search, best: Success) -> Culprit:
 
 def _missing(search: _Search, best: Success) -> tuple[Edge, str]:
     """Return the edge whose part lacks in a sum, if one does."""
-    total = best.edge.total
-    value = next(r.value for r in search.readings if r.probe == best.probe)
-    fitted = _fitted(total, value)
-    lacking = None if fitted is None else fitted - value
-    for edge in reversed(search.truth.edges):
-        if lacking is None:
-            break
-        part = _fitted(edge.part, np.asarray(lacking))
-        if part is not None and np.any(part) and _close(part, lacking):
-            return edge, "its contribution is missing"
+    readings = [r for r in search.readings if r.probe == best.probe]
+    for new, reading in zip(best.put, readings, strict=True):
+        lacking = np.asarray(new) - reading.value
+        if not np.any(lacking):
+            continue
+        for edge in reversed(search.truth.edges):
+            part = _fitted(edge.part, lacking)
+            if part is not None and np.any(part) and _close(part, lacking):
+                return edge, "its contribution is missing"
     return best.edge, "a contribution is missing or counted twice"
 
 
