@@ -23,6 +23,7 @@ from . import (
     statistics,
     stats,
     trigonometric,
+    ufuncs,
 )
 from .registry import CLOSED, REGISTRY, Rule, find
 
@@ -47,6 +48,7 @@ FAMILIES = (
     scipy_linalg,
     statistics,
     stats,
+    ufuncs,
     lists,
     closed,
 )

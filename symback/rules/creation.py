@@ -35,8 +35,8 @@ def ramp(
     """Return weights from a to b, shaped as what ``np.linspace(start, stop)`` gives."""
     if known_rank(start, stop) and np.ndim(start) == 0 and np.ndim(stop) == 0:
         return np.linspace(a, b, num, endpoint=endpoint)
-    first = np.full(np.shape(start), a)
-    return np.linspace(first, np.full(np.shape(stop), b), num, endpoint, axis=axis)
+    first, last = a * np.ones_like(start), b * np.ones_like(stop)
+    return np.linspace(first, last, num, endpoint, axis=axis)
 
 
 def logspace_bar(out_bar: Array, out: Array, base: Any) -> Array:

@@ -16,7 +16,9 @@ from .helpers import (
     is_constant,
     is_sequence,
     known_rank,
+    part,
     positions,
+    safe,
     to_last,
     unreduce,
 )
@@ -48,8 +50,13 @@ def diag_of(out_bar: Array, v: Array, k: Any) -> Array:
     if np.ndim(v) == 1:
         return np.diag(out_bar) if is_constant(k) and k == 0 else np.diag(out_bar, k)
     v_bar = np.zeros_like(v)
-    rows = np.arange(len(out_bar)) + (0 if k > 0 else -k)
-    v_bar[rows, rows + k] = out_bar
+    rows = np.arange(len(out_bar))
+    if is_constant(k) and k == 0:
+        v_bar[rows, rows] = out_bar
+    elif k > 0:
+        v_bar[rows, rows + k] = out_bar
+    else:
+        v_bar[rows - k, rows] = out_bar
     return v_bar
 
 
@@ -189,7 +196,10 @@ def diff_of(
     """Return the part of the cotangent that belongs to the array."""
     framed = diff_framed(out_bar, n, axis)
     if prepend is None and append is None:
-        return framed
+        if is_constant(n) and n <= 1:
+            return framed
+        # Fewer entries than rounds of differences: none of them is used.
+        return part(framed, axis, 0, np.shape(a)[axis])
     start: Any = 0
     if prepend is not None:
         start = 1 if np.ndim(prepend) == 0 else np.shape(prepend)[axis]
@@ -288,13 +298,20 @@ def ungradient(out_bar: Array, step: Any, axis: Any) -> Array:
 
 def interp_cell(x: Array, xp: Array) -> Array:
     """Return the number of the interval in which each x lies."""
-    return np.clip(np.searchsorted(xp, x, side="right") - 1, 0, len(xp) - 2)
+    last = np.maximum(len(xp) - 2, 0)
+    return np.clip(np.searchsorted(xp, x, side="right") - 1, 0, last)
+
+
+def interp_next(k: Array, xp: Array) -> Array:
+    """Return the right end of an interval; a table of one entry has none."""
+    return np.minimum(k + 1, len(xp) - 1)
 
 
 def interp_slope(x: Array, xp: Array, fp: Array) -> Array:
     """Return the slope of the piece at x; 0 outside the table."""
     k = interp_cell(x, xp)
-    slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    end = interp_next(k, xp)
+    slope = (fp[end] - fp[k]) / safe(xp[end] - xp[k])
     return np.where((x >= xp[0]) & (x <= xp[-1]), slope, 0.0)
 
 
@@ -306,15 +323,23 @@ def interp_x(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
 def interp_fp(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
     """Share between the two ends of the piece; outside, all to the nearest end."""
     k = interp_cell(x, xp)
-    weight = np.clip((x - xp[k]) / (xp[k + 1] - xp[k]), 0.0, 1.0)
+    end = interp_next(k, xp)
+    weight = np.clip((x - xp[k]) / safe(xp[end] - xp[k]), 0.0, 1.0)
     lower = runtime.gather_pullback(out_bar * (1 - weight), k, fp)
-    return lower + runtime.gather_pullback(out_bar * weight, k + 1, fp)
+    return lower + runtime.gather_pullback(out_bar * weight, end, fp)
 
 
 def interp_xp(out_bar: Array, x: Array, xp: Array, fp: Array) -> Array:
     """Move the ends of the piece: minus the slope, shared as the values are."""
     g = -out_bar * interp_slope(x, xp, fp)
     return interp_fp(g, x, xp, xp)
+
+
+def unique_of(out_bar: Array, out: Array, ar: Array) -> Array:
+    """Send each value back to where it stood; equal entries share."""
+    place = np.searchsorted(out, ar)
+    times = np.bincount(np.ravel(place), minlength=len(out))
+    return np.take(out_bar / times, place)
 
 
 def convolve_a(out_bar: Array, a: Array, v: Array, mode: Any) -> Array:
@@ -414,6 +439,7 @@ for name in ("np.trapezoid", "np.trapz"):
     )
 pullback("np.gradient(f, *varargs, axis=None)", gradient_of)
 pullback("np.interp(x, xp, fp)", interp_x, interp_xp, interp_fp)
+pullback("np.unique(ar)", unique_of, kink="equal entries: equal shares")
 pullback("np.convolve(a, v, mode='full')", convolve_a, convolve_v)
 pullback("np.correlate(a, v, mode='valid')", correlate_a, correlate_v)
 pullback("np.bincount(x, weights=None, minlength=0)", None, bincount_weights)

@@ -553,6 +553,8 @@ CALLS |= {
         call(M, axis=0, append=numbers(1, 3)),
         call(numbers(5), n=2, prepend=1.5, append=2.5),
         call(M, 0),
+        call(numbers(1), n=2),
+        call(numbers(2, 1), 3),
     ],
     "np.ediff1d": [call(V), call(M)],
     "np.trapezoid": [
@@ -577,6 +579,7 @@ CALLS |= {
         call(np.array([0.3, 1.7, -1.5, 2.2, 5.5]), np.arange(4.0), numbers(4)),
         call(1.3, np.array([0.0, 0.5, 2.0]), numbers(3)),
         call(numbers(2, 2), np.array([0.0, 0.5, 2.0]), numbers(3)),
+        call(V, np.array([0.5]), np.array([1.5])),
     ],
     "np.convolve": [
         call(a, b, mode=mode)
@@ -672,6 +675,22 @@ CALLS |= {
         call(M, [M[:, :1], M[:, 1:]], 1, skip=("arrays",)),
     ],
     "runtime.list_add": [call([1.5, 2.5, 3.5], slice(1, 3), [0.5, 0.25])],
+}
+CALLS |= {
+    "np.add.reduce": [call(T), call(T, axis=(0, 2), keepdims=True), call(T, None)],
+    "np.multiply.reduce": [call(T), call(T, 1)],
+    "np.maximum.reduce": [call(S), call(S, axis=None), call(S, 1, keepdims=True)],
+    "np.minimum.reduce": [call(S), call(S, -1)],
+    "np.maximum.accumulate": [call(S), call(S, axis=1), call(spaced(6))],
+    "np.minimum.accumulate": [call(S), call(S, axis=-1)],
+    "np.logaddexp.reduce": [call(T), call(T, axis=1), call(V)],
+    "np.logaddexp.accumulate": [call(T), call(T, axis=1), call(V), call(100.0 * V)],
+    "np.add.accumulate": [call(T), call(T, 1)],
+    "np.multiply.accumulate": [call(T), call(T, 1)],
+    "np.add.outer": [call(V, M), call(2.5, V)],
+    "np.subtract.outer": [call(V, M), call(M, 2.5)],
+    "np.multiply.outer": [call(V, M), call(M, W)],
+    "np.unique": [call(spaced(5)), call(S)],
 }
 FFTS = [
     call(numbers(4)),

@@ -219,3 +219,19 @@ def test_casts_to_integers_cut() -> None:
     np.testing.assert_array_equal(got, [0.0, 0.0])
     got = call_text(text, {"out_bar": np.ones(2), "x": np.float32(x), "dtype": float})
     assert got.dtype == np.float32
+
+
+def test_equal_entries_share_a_unique_value() -> None:
+    x = np.array([3.0, 1.0, 3.0])
+    got = pull(rule_of("np.unique"), (x,), {}, np.array([10.0, 4.0]))["ar"]
+    np.testing.assert_array_equal(got, [2.0, 10.0, 2.0])
+
+
+def test_running_maximum_goes_to_the_first() -> None:
+    got = bars("np.maximum.accumulate", np.array([1.0, 3.0, 3.0, 2.0]))["a"]
+    np.testing.assert_array_equal(got, [1.0, 3.0, 0.0, 0.0])
+
+
+def test_running_log_sums_from_impossible_entries() -> None:
+    got = bars("np.logaddexp.accumulate", np.array([-INF, 0.0, 0.0]))["a"]
+    np.testing.assert_allclose(got[1:], [1.5, 0.5], rtol=1e-15)
