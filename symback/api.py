@@ -1,13 +1,20 @@
 """The decorator and the functional forms.
 
->>> import math
->>> square = differentiable(lambda x: x * x)      # doctest: +SKIP
+What generates sources, and the witnesses that check them, are imported where they are
+first used: decorating a function costs nothing.
+
+>>> @differentiable
+... def loss(w):
+...     return w * w
+>>> loss(3.0), loss.grad_fn(3.0), loss.value_and_grad_fn(3.0)
+(9.0, 6.0, (9.0, 6.0))
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import inspect
 import threading
 import types
@@ -491,8 +498,6 @@ def _as_float(thing: Any) -> Any:
 
 def _unpickled(module: str, name: str, wrt: Wrt) -> Any:
     """Find a function by its qualified name; it may be the decorated one itself."""
-    import importlib
-
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
@@ -556,9 +561,10 @@ def grad(
 ) -> Callable[..., Any]:
     """Return a function of the same parameters that gives the gradient.
 
-    >>> import numpy as np
     >>> def f(x):
     ...     return np.sum(x**2)
+    >>> grad(f)(np.array([1.0, 2.0]))
+    array([2., 4.])
     """
     return _form(f, wrt, has_aux, "grad_fn")
 

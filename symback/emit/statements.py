@@ -229,7 +229,9 @@ class Builder:
         if self.kinds.is_integer(index):
             # Of a list, this would change the item; nothing else is a list here.
             return self.kinds.is_array(changed)
-        return self.kinds.is_basic(index)
+        known = index.type if isinstance(index, Value) else None
+        mask = known is not None and known.kind == "array" and known.dtype == "bool"
+        return mask or self.kinds.is_basic(index)
 
     # Control flow
 
@@ -399,8 +401,3 @@ class Builder:
         inner = self._finish(node, carried, collected)
         body.append(While(head, test, inner, self._span(node)))
 
-
-def _is_mask(index: Arg) -> bool:
-    """Return whether an index is one array of booleans: it names no entry twice."""
-    known = index.type if isinstance(index, Value) else None
-    return known is not None and known.kind == "array" and known.dtype == "bool"

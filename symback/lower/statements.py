@@ -462,11 +462,7 @@ class Statements(Calls):
         value = self.read(ref)
         name = target.id if isinstance(target, ast.Name) else None
         if value.type is None:
-            if ("ro", self.root(ref)) in self.state and self.mode == "generic":
-                raise self.ask_arguments(
-                    name or "it", "is an item of a list and is changed in place"
-                )
-            if isinstance(ref, View) or self.aliased(ref):
+            if self.shared(ref):
                 if self.mode == "generic":
                     raise self.ask_arguments(
                         name or "it", "is changed in place while it has another name"
@@ -521,6 +517,13 @@ class Statements(Calls):
 
         return sum(mentions(item) for item in list(self.state.values())) > 1
 
+    def shared(self, ref: Array | View) -> bool:
+        """Say whether changing an array in place may be seen elsewhere."""
+        root = self.root(ref)
+        marked = ("ro", root) in self.state or ("m", root) in self.state
+        seen = any(k[0] == "m" and root in cells for k, cells in self.state.items())
+        return isinstance(ref, View) or marked or seen or self.aliased(ref)
+
     def augment_item(self, container: Any, index: Any, op: str, item: Any) -> None:
         """Do ``container[index] += item``."""
         if not isinstance(container, Array | View):
@@ -531,9 +534,7 @@ class Statements(Calls):
                     result = self.emit(op, value, self.operand(item))
                     self.write(current, result)
                     return
-                if value.type is None and (
-                    isinstance(current, View) or self.aliased(current)
-                ):
+                if value.type is None and self.shared(current):
                     raise self.uncertain_item(value)
             self.store(container, index, self.operate(op, current, item))
             return

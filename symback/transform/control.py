@@ -9,6 +9,7 @@ compute again from those.
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,7 +18,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from .. import runtime
 from ..graph import UNDEFINED, Arg, Block, Node, Value, map_leaves
+from ..rules import helpers
 from .cotangents import Cotangent, Cotangents
 
 __all__ = ["Control"]
@@ -54,20 +59,13 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-@lru_cache(maxsize=1)
-def _rule_names() -> dict[str, Any]:
-    """Return the names that rule texts may use."""
-    import math
-
-    import numpy
-
-    from .. import runtime
-    from ..rules import helpers
-
-    names: dict[str, Any] = {"np": numpy, "math": math}
-    names.update({n: getattr(helpers, n) for n in helpers.__all__})
-    names["runtime"] = runtime
-    return names
+RULE_NAMES: dict[str, Any] = {
+    **{name: getattr(helpers, name) for name in helpers.__all__},
+    "np": np,
+    "math": math,
+    "runtime": runtime,
+}
+"""The names that rule texts may use."""
 
 
 class Control(Cotangents, ABC):
@@ -78,10 +76,9 @@ class Control(Cotangents, ABC):
 
     def rule_names(self) -> dict[str, Any]:
         """Return the names that rule texts may use; SciPy's if the user uses it."""
-        names = _rule_names()
         if "scipy" in sys.modules:
-            names["scipy"] = sys.modules["scipy"]
-        return names
+            return {**RULE_NAMES, "scipy": sys.modules["scipy"]}
+        return RULE_NAMES
 
     def parsed(self, text: Any) -> Any:
         """Return a rule's text as a tree; functions stay as they are."""

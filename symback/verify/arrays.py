@@ -277,7 +277,7 @@ def as_array(x: Any, current: Home) -> Any:
         return to_complex(array)
     if array.dtype == object:
         for i, v in enumerate(array.flat):
-            if type(v) is float or isinstance(v, np.floating):
+            if type(v) in (float, int) or isinstance(v, np.floating):
                 array.flat[i] = current.lift(v)
         return array.view(SymArray)
     return array
