@@ -141,8 +141,8 @@ NETWORK = Model(
     network,
     (
         {"hidden": [(normal(2, 3), normal(3))], "out": normal(3, 1)},
-        normal(2, 2),
-        normal(2, 1),
+        normal(3, 2),
+        normal(3, 1),
     ),
     "params",
     """

@@ -78,7 +78,7 @@ def attempt(loss: Loss, one: Sabotage, right: Any, source: str) -> Comparison | 
 
 
 def chosen(loss: Loss, number: int, folder: Path) -> list[Sabotage]:
-    """Return one sabotage of a rule, another kind for each rule; all would take long."""
+    """Return one sabotage of a rule, another kind each time; all would take long."""
     every = list(sabotages(loss.op, folder))
     return [every[number % len(every)]] if every else []
 
