@@ -163,7 +163,9 @@ class DifferentiableFunction(Generic[P, R]):
 
     @property
     def _single(self) -> bool:
-        return not isinstance(self._wrt_given, tuple | list) and self._wrt_given != "all"
+        return (
+            not isinstance(self._wrt_given, tuple | list) and self._wrt_given != "all"
+        )
 
     def _bound(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

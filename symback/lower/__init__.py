@@ -1,7 +1,7 @@
 """Lowering: from the syntax tree of a user's function to a graph.
 
-After it there are no names, no aliases, no mutation and no early exits: every node is an
-operation on values, and calls of the user's own functions are written out in place.
+After it there are no names, no aliases, no mutation and no early exits: every node is
+an operation on values, and calls of the user's own functions are written out in place.
 
 >>> def f(x):
 ...     y = x
@@ -15,7 +15,7 @@ graph f(x: float):
 
 from __future__ import annotations
 
-from . import intrinsics  # fills the tables of what Python's own functions mean
+from . import intrinsics  # noqa: F401 - fills the tables of what functions mean
 from .abstract import NeedStatic, Retry
 from .core import Raises, Unassigned
 from .names import Path

@@ -113,8 +113,15 @@ FIELDS = {
 NEUTRAL = frozenset({"errstate", "printoptions", "catch_warnings", "nullcontext"})
 
 PARTS = frozenset(
-    {"np.split", "np.array_split", "np.vsplit", "np.hsplit", "np.dsplit", "np.unstack",
-     "np.broadcast_arrays"}
+    {
+        "np.split",
+        "np.array_split",
+        "np.vsplit",
+        "np.hsplit",
+        "np.dsplit",
+        "np.unstack",
+        "np.broadcast_arrays",
+    }
 )
 """Functions that return several arrays that are views of their arguments."""
 
@@ -730,7 +737,9 @@ class Calls(Names):
             if isinstance(kept, Known) and not kept.value:
                 known = self.type_of(value)
                 if known is None:
-                    return self.maybe_alias(self.wrap(self.emit("astype", value, self.operand(kind))), item)
+                    return self.maybe_alias(
+                        self.wrap(self.emit("astype", value, self.operand(kind))), item
+                    )
                 if isinstance(kind, Known) and np.dtype(kind.value) == known.dtype:
                     return item
             return self.wrap(self.emit("astype", value, self.operand(kind)))

@@ -419,7 +419,9 @@ def _combined(function: Any) -> Handler:
     """Return the lowering of one of `itertools`' functions of known sequences."""
 
     def handler(low: Any, args: Args, kwargs: Kwargs) -> Any:
-        numbers = [a.value for a in args if isinstance(a, Known) and type(a.value) is int]
+        numbers = [
+            a.value for a in args if isinstance(a, Known) and type(a.value) is int
+        ]
         rest = [a for a in args if not (isinstance(a, Known) and type(a.value) is int)]
         named = {k: v.value for k, v in kwargs.items()}
         found = function(*_known_lists(low, rest), *numbers, **named)

@@ -295,7 +295,12 @@ class Names(Expressions):
             for title, d in zip(titles, given, strict=True)
         )
         keyword = tuple(
-            (k, Known(d) if type(d) is float else self.capture(d, Path("object", Boxed(d), k)))
+            (
+                k,
+                Known(d)
+                if type(d) is float
+                else self.capture(d, Path("object", Boxed(d), k)),
+            )
             for k, d in (live.__kwdefaults__ or {}).items()
         )
         name = getattr(live, "__name__", "")

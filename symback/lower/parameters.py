@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import Span
 from ..graph import Block, Graph, Node, Param, Value
-from ..signature import layout
 from ..infer import sample_pairs
+from ..signature import layout
 from ..types import Type
 from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
@@ -122,7 +122,7 @@ class Lowerer(Loops):
         return thing
 
     def sample_array(self, thing: np.ndarray, which: int) -> Any:
-        """Return an array of sampled sizes with harmless entries, lying in memory alike."""
+        """Return an array of sampled sizes and harmless entries, laid out alike."""
         made = self.sample_entries(thing, which)
         how = layout(thing)
         if how == "F":

@@ -496,33 +496,37 @@ class Statements(Calls):
             result = self.emit("setitem", value, Ellipsis, result)
         self.write(ref, result)
 
-    def aliased(self, ref: Array | View) -> bool:
-        """Say whether an array has a second name or stands in a container."""
-
-        if isinstance(ref, View):
-            return True
-
-        def mentions(item: Any) -> int:
-            if isinstance(item, Array):
-                return int(item == ref)
-            if isinstance(item, View):
-                return int(self.root(item) == ref.cell)
-            if isinstance(item, Tup):
-                return sum(map(mentions, item.items))
-            if isinstance(item, tuple):
-                return sum(map(mentions, item))
-            if isinstance(item, dict):
-                return sum(map(mentions, item.values()))
-            return 0
-
-        return sum(mentions(item) for item in list(self.state.values())) > 1
-
     def shared(self, ref: Array | View) -> bool:
         """Say whether changing an array in place may be seen elsewhere."""
         root = self.root(ref)
-        marked = ("ro", root) in self.state or ("m", root) in self.state
-        seen = any(k[0] == "m" and root in cells for k, cells in self.state.items())
-        return isinstance(ref, View) or marked or seen or self.aliased(ref)
+        if isinstance(ref, View) or ("ro", root) in self.state:
+            return True
+        others = {
+            key[1]
+            for key, cells in self.state.items()
+            if key[0] == "m" and root in cells
+        }
+        others |= self.state.get(("m", root), frozenset())
+        return self.mentions({root}) > 1 or (
+            bool(others) and self.mentions(others - {root}) > 0
+        )
+
+    def mentions(self, cells: set[Any]) -> int:
+        """Count the names and containers that hold an array of one of these cells."""
+
+        def count(item: Any) -> int:
+            if isinstance(item, Array | View):
+                return int(self.root(item) in cells)
+            if isinstance(item, Tup):
+                return sum(map(count, item.items))
+            if isinstance(item, tuple):
+                return sum(map(count, item))
+            if isinstance(item, dict):
+                return sum(map(count, item.values()))
+            return 0
+
+        held = (v for k, v in self.state.items() if k[0] in ("n", "h"))
+        return sum(map(count, held))
 
     def augment_item(self, container: Any, index: Any, op: str, item: Any) -> None:
         """Do ``container[index] += item``."""

@@ -20,8 +20,8 @@ def fold(graph: Graph) -> Graph:
     >>> x, a, y = Value("x"), Value(), Value("y")
     >>> nodes = (Node("neg", (x,), outs=(a,)), Node("neg", (a,), outs=(y,)))
     >>> graph = Graph("f", (Param("x", x),), Block((), nodes, (y,)))
-    >>> [node.op for node in fold(graph)], fold(graph).result is x
-    ([], True)
+    >>> fold(graph).result is x
+    True
     """
     return replace(graph, block=_block(graph.block, {}, {}))
 

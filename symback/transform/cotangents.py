@@ -97,7 +97,11 @@ class Cotangents:
     def times(self, value: Arg, partial: Arg) -> Arg:
         """Multiply a cotangent by a partial, written as an expert would."""
         low = self.low
-        if isinstance(value, int | float) and value == -1 and isinstance(partial, Value):
+        if (
+            isinstance(value, int | float)
+            and value == -1
+            and isinstance(partial, Value)
+        ):
             return self.negative(self.times(1.0, partial))
         if isinstance(partial, int | float) and not isinstance(partial, bool):
             if partial == 1:
