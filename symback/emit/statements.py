@@ -400,4 +400,3 @@ class Builder:
         test = self.expressions.arg(condition.results[0])
         inner = self._finish(node, carried, collected)
         body.append(While(head, test, inner, self._span(node)))
-
