@@ -26,6 +26,7 @@ Names of operations
 - ``attr`` (object, "name"): ``object.name``;
 - ``fstring`` (part, ...): strings and (value, conversion, format) triples joined;
 - ``assert`` (condition, message), ``raise`` (exception): effects without outputs;
+- ``unpack`` (x): the items of x, one for each output: ``a, b = x``;
 - ``stop_gradient`` (x): x.
 
 Control flow

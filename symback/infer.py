@@ -97,6 +97,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "astype": lambda x, dtype: np.asarray(x).astype(dtype)[()],
     "item": lambda x: x.item(),
     "tolist": lambda x: x.tolist(),
+    "unpack": tuple,
     "contains": lambda item, container: item in container,
 }
 

@@ -348,6 +348,7 @@ SPECIAL: dict[str, Callable[[Expressions, Node], ast.expr]] = {
     "attr": _attr,
     "fstring": _fstring,
     "stop_gradient": _same,
+    "unpack": _same,
     "astype": _cast,
     "item": _of_array,
     "tolist": _of_array,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import functools
 import inspect
 import math
@@ -203,7 +204,9 @@ class Calls(Names):
             return Known(getattr(thing, name))
         if isinstance(thing, types.ModuleType | type | types.FunctionType):
             if not hasattr(thing, name):
-                raise self.refuse(f"`{_title(thing)}` has no attribute `{name}`")
+                near = difflib.get_close_matches(name, dir(thing), 1)
+                hint = f"did you mean `{near[0]}`?" if near else None
+                raise self.refuse(f"`{_title(thing)}` has no attribute `{name}`", hint)
             found = getattr(thing, name)
             constant = self.named_constant(thing, name, found)
             if constant is not None:
@@ -406,6 +409,17 @@ class Calls(Names):
         if op is not None:
             self.last_function = thing
             return self.call_op(op, args, kwargs)
+        if getattr(thing, "__module__", "") == "logging":
+            # What is logged leaves values alone, and is logged when the text runs.
+            logger = self.opaque(thing, f"log_{thing.__name__}")
+            given = tuple(self.operand(a) for a in args)
+            self.effect("call", logger, given, {k: self.operand(a) for k, a in kwargs.items()})
+            return Known(None)
+        if type(thing).__module__.startswith("scipy.stats"):
+            raise self.refuse(
+                "a distribution with fixed parameters is not supported",
+                "give them to the method: `scipy.stats.norm.logpdf(x, loc, scale)`.",
+            )
         library = library_method(thing)
         if library is not None:
             return self.call_op(library, args, kwargs)
@@ -570,6 +584,9 @@ class Calls(Names):
         """Append the node of a function call and wrap its outputs."""
         if op not in SEQUENCES:
             args = [self.as_array(op, k, a) for k, a in enumerate(args)]
+        for key in ARRAY_KEYWORDS & kwargs.keys():
+            if isinstance(kwargs[key], ListRef):
+                kwargs = {**kwargs, key: self.call_op("np.array", [kwargs[key]], {})}
         given = [self.operand(a) for a in args]
         named = {k: self.operand(a) for k, a in kwargs.items()}
         if op in VIEWS and args and isinstance(args[0], Array | View):
@@ -945,6 +962,9 @@ TABULATED = frozenset(
     ).split()
 )
 """Functions that take arrays in other places than the first, too."""
+
+ARRAY_KEYWORDS = frozenset({"weights", "where", "x", "xp", "fp", "mean", "cov", "b"})
+"""Keywords under which functions take arrays."""
 
 SHAPED = frozenset(
     f"np.{n}"

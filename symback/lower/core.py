@@ -173,6 +173,7 @@ class Core(ABC):
         self.active_loops: list[Value] = []
         self.complex_seen = False
         self.unroll_all = False
+        self.outside_cells: set[int] = set()
         self.misfit: ShapeError | None = None
         self.loops_met = 0
         self.longest_loop = 0
@@ -223,7 +224,11 @@ class Core(ABC):
     def emit_many(self, op: str, count: int, *args: Arg, **kwargs: Arg) -> list[Value]:
         """Append a node with several outputs and return them."""
         types: list[Type | None] = [None] * count
-        pair = self.samples(op, args, kwargs)
+        pair = None if op == "unpack" else self.samples(op, args, kwargs)
+        if op == "unpack" and isinstance(args[0], Value) and args[0].type is not None:
+            if args[0].type.samples and self.mode != "generic":
+                parts = tuple(s[0] for s in args[0].type.samples)
+                types = [self.sampler.type_of(parts)] * count
         if pair is not None:
             first, last = (tuple(p) for p in pair)
             if len(first) == len(last) == count:
@@ -448,6 +453,11 @@ class Core(ABC):
         if isinstance(ref, View):
             self.write(ref.base, self._written_back(ref, value))
             return
+        if ref.cell in self.outside_cells:
+            raise self.refuse(
+                "an array outside the function is changed",
+                "work on a copy: `x = X.copy()`.",
+            )
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))

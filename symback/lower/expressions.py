@@ -237,10 +237,19 @@ class Expressions(Core):
         return result
 
     def check_changeable(self, ref: ListRef) -> None:
-        """Refuse to change a list that is an item of a list kept at run time."""
+        """Refuse to change a list outside the function, or one kept at run time."""
+        self.check_inside(ref)
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))
+
+    def check_inside(self, ref: ListRef | DictRef) -> None:
+        """Refuse to change a container outside the function: no statement is dropped."""
+        if ("h", ref.cell) in self.captured_cells:
+            raise self.refuse(
+                "a list or dict outside the function is changed",
+                "return the value instead, or record it where the function is called.",
+            )
 
     def list_append(self, ref: ListRef, item: Any) -> None:
         """Append to a list in its cell."""
@@ -280,6 +289,13 @@ class Expressions(Core):
             held = [self.content(i.cell) for i in items]
             return self.new_dict({**held[0], **held[1]})
         sequences = [i for i in items if isinstance(i, Tup | ListRef)]
+        if sequences and any(self.numpy_like(i, op) for i in items):
+            # NumPy makes an array of a list that meets one.
+            items = tuple(
+                self.call_op("np.array", [i], {}) if i in sequences else i
+                for i in items
+            )
+            sequences = []
         if sequences and op in ("add", "mul"):
             joined = self.sequence_operator(op, items)
             if joined is not None:
@@ -298,6 +314,21 @@ class Expressions(Core):
                     continue
                 raise self.refuse(f"`{op}` does not apply to {self.describe(item)}")
         return self.wrap(self.emit(op, *(self.operand(i) for i in items)))
+
+    def numpy_like(self, item: Any, op: str) -> bool:
+        """Say whether an operand is NumPy's, so that NumPy decides what happens."""
+        if not isinstance(item, Array | View | Value):
+            return False
+        known = self.type_of(self.operand(item))
+        if known is None:
+            # Times a list it may be a count, which repeats it.
+            return op != "mul"
+        counts = op == "mul" and known.is_integral and not known.is_array
+        return known.kind in ("array", "numpy") and not counts
+
+    def call_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function of NumPy, math or SciPy."""
+        raise NotImplementedError
 
     def overloaded(self, op: str, items: tuple[Any, ...]) -> Any:
         """Apply an operator that a user's class defines; None if it does not."""
@@ -734,6 +765,8 @@ class Expressions(Core):
                 raise Raises(KeyError, self.refuse(f"the dict has no key {key!r}"))
             return held[key]
         if isinstance(item, Known):
+            if item.value is np.c_ or item.value is np.r_:
+                return self.joined_arrays(item.value is np.c_, index)
             if isinstance(item.value, np.ndarray | np.generic):
                 raise self.refuse("this array is not known here")
             if isinstance(index, slice):
@@ -749,6 +782,20 @@ class Expressions(Core):
             method = self.attribute(item, "__getitem__")
             return self.call_value(method, [index], {})
         return self.array_item(item, index)
+
+    def joined_arrays(self, columns: bool, index: Any) -> Any:
+        """Lower ``np.c_[a, b]`` and ``np.r_[a, b]`` of arrays and numbers."""
+        parts = list(index.items) if isinstance(index, Tup) else [index]
+        strange = (slice, ListRef)
+        if any(
+            isinstance(p, strange) or (isinstance(p, Known) and isinstance(p.value, str))
+            for p in parts
+        ):
+            raise self.refuse("only arrays and numbers are supported in `np.r_` and `np.c_`")
+        if columns:
+            return self.call_op("np.column_stack", [Tup(tuple(parts))], {})
+        flat = [self.call_op("np.atleast_1d", [p], {}) for p in parts]
+        return self.call_op("np.concatenate", [Tup(tuple(flat))], {})
 
     def sequence_item(self, item: Any, index: Any) -> Any:
         """Read an item of a tuple or a list."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SourceUnavailableError, UnsupportedSyntaxError
+from ..errors import MissingRuleError, SourceUnavailableError, UnsupportedSyntaxError
 from ..graph import Param, Value
 from ..source import read_function, read_rule
 from ..types import Type
@@ -124,6 +124,8 @@ class Names(Expressions):
         if isinstance(live, dict):
             if name in live:
                 return Known(live[name])
+            if name == "scipy":
+                return Known(self.scipy())
         else:
             if name in live.__code__.co_freevars:
                 path = Path("closure", live, name)
@@ -139,6 +141,18 @@ class Names(Expressions):
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
         raise self.refuse(f"the name `{name}` is not defined", None, node)
+
+    def scipy(self) -> Any:
+        """Return SciPy, which some rules are written with."""
+        try:
+            import scipy.special
+        except ImportError:
+            raise MissingRuleError(
+                "the derivative of this function needs SciPy",
+                self.span(),
+                "install it: `pip install scipy`.",
+            ) from None
+        return scipy
 
     def bind_name(self, name: str, item: Any) -> None:
         frame = self.frame
@@ -201,7 +215,10 @@ class Names(Expressions):
             self.guards[path] = thing
             return Known(thing, path)
         if isinstance(thing, float | np.generic | np.ndarray):
-            return self.wrap(self.captured_value(thing, path))
+            item = self.wrap(self.captured_value(thing, path))
+            if isinstance(item, Array) and isinstance(thing, np.ndarray):
+                self.outside_cells.add(item.cell)
+            return item
         if isinstance(thing, tuple):
             self.guards[path.step("len", "")] = len(thing)
             items = tuple(

@@ -389,6 +389,11 @@ class Statements(Calls):
                 owner = self.parameter_of(value)
                 if owner is not None and owner in self.wrt:
                     raise self.ask_arguments(owner, "is unpacked", node)
+            known = self.type_of(value)
+            if count > 1 and (known is None or known.rank == 1):
+                # Python checks the number of items, and says so as the user expects.
+                outs = self.emit_many("unpack", count, value)
+                return [self.maybe_alias(self.wrap(out), item) for out in outs]
             return [self.array_item(item, Known(k)) for k in range(count)]
         if isinstance(item, ListRef):
             held = self.content(item.cell)
@@ -576,6 +581,7 @@ class Statements(Calls):
 
     def store(self, target: Any, index: Any, item: Any) -> None:
         if isinstance(target, DictRef):
+            self.check_inside(target)
             held = dict(self.content(target.cell))
             held[self.key(index)] = item
             self.state["h", target.cell] = held

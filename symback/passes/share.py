@@ -66,7 +66,8 @@ def _block(block: Block, changed: dict[Value, Value], seen: dict[Any, Any]) -> B
         if earlier is not None:
             changed.update(zip(node.outs, earlier, strict=True))
             for old, out in zip(earlier, node.outs, strict=True):
-                if old.name is None and out.name is not None:
+                cotangent = out.name is not None and out.name.endswith("_bar")
+                if old.name is None and out.name is not None and not cotangent:
                     # The value keeps the name that the user gave it.
                     object.__setattr__(old, "name", out.name)
             continue

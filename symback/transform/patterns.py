@@ -12,6 +12,11 @@ from ..rules.registry import OPERATORS
 
 __all__ = ["match_closed"]
 
+AXIS_SECOND = frozenset(
+    f"np.{n}" for n in "sum mean prod max min var std any all".split()
+)
+"""Functions whose second argument is the axis."""
+
 COMMUTATIVE = frozenset({"add", "mul"})
 
 SAME = {"np.square": "np.square", "np.absolute": "np.abs", "builtins.abs": "np.abs"}
@@ -118,7 +123,7 @@ def _fits_node(
             return False
     for keyword in tree.keywords:
         name = str(keyword.arg)
-        if extra:
+        if extra and name == "axis" and node.op in AXIS_SECOND:
             arg = extra.pop(0)
         elif name in given:
             arg = given.pop(name)

@@ -147,11 +147,12 @@ class Reverse(Control):
 
     def check_scalar(self, loss: Arg) -> None:
         """Refuse a loss that is not one number."""
-        hint = "sum it or take its mean, or use `symback.vjp` or `symback.jacobian`."
+        hint = "sum it, or take its mean."
         span = self.graph.source
         name = self.graph.name
         if isinstance(loss, tuple | list | dict):
             what = {tuple: "a tuple", list: "a list", dict: "a dict"}[type(loss)]
+            hint = "return the loss alone."
             raise NotScalarError(f"`{name}` returns {what}, not a scalar", span, hint)
         if loss is None and any(n.op == "raise" for n in self.graph.block.nodes):
             # It always raises: the user's exception is what there is to see.
@@ -272,7 +273,7 @@ class Reverse(Control):
             raise MissingRuleError(
                 f"the derivative of `{spoken(node.op)}` {bound}",
                 node.span,
-                "leave the argument out, or add a rule with `symback.defrule`.",
+                "leave the argument out, or compute this outside.",
             )
         self.apply(rule, bound, node, outs, cots)
 
@@ -291,12 +292,13 @@ class Reverse(Control):
     def no_rule(self, node: Node) -> MissingRuleError:
         """Return the error for an operation without a rule on an active path."""
         name = spoken(node.op)
-        near = difflib.get_close_matches(node.op, REGISTRY, 1, 0.75)
-        hint = f'add one: `symback.defrule({name}, "...")`.'
+        near = difflib.get_close_matches(node.op, REGISTRY, 1, 0.85)
+        hint = (
+            "write it with functions that have rules, or compute it outside and pass "
+            "the result as an argument."
+        )
         if near:
-            hint = (
-                f"the nearest operation with a rule is `{spoken(near[0])}`; or {hint}"
-            )
+            hint = f"the nearest operation with a rule is `{spoken(near[0])}`; {hint}"
         return MissingRuleError(
             f"`{name}` has no derivative rule and lies on the path from the parameters "
             "to the loss",

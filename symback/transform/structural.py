@@ -320,3 +320,13 @@ def _split(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     made = sweep.low.emit(op, bars, axis=axis)
     sweep.accumulate(x, Cotangent(made), cots)
     return True
+
+
+@handles("unpack")
+def _unpack(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
+    x = node.args[0]
+    for k, out in reversed(list(enumerate(node.outs))):
+        if out in outs:
+            value = sweep.final(out, outs[out])
+            sweep.accumulate(x, Cotangent(value, None, "clean", (k,)), cots)
+    return True

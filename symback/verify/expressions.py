@@ -71,6 +71,12 @@ SYMPY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "besseli": sp.besseli,
     "besselk": sp.besselk,
     "expint1": lambda x: sp.expint(1, x),
+    "expint": sp.expint,
+    "ellipf": sp.elliptic_f,
+    "airyai": sp.airyai,
+    "airybi": sp.airybi,
+    "airyaiprime": sp.airyaiprime,
+    "airybiprime": sp.airybiprime,
     "Ei": sp.Ei,
     "Si": sp.Si,
     "Ci": sp.Ci,
@@ -80,6 +86,7 @@ SYMPY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zeta": sp.zeta,
     "ellipk": sp.elliptic_k,
     "ellipe": sp.elliptic_e,
+    "ellipeinc": lambda phi, m: sp.elliptic_e(phi, m),
     "dilog": lambda x: sp.polylog(2, x),
     "lowergamma": sp.lowergamma,
     "uppergamma": sp.uppergamma,
@@ -199,6 +206,8 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
         return tape.call("exp", *args)
     if isinstance(e, sp.expint) and e.args[0] == 1:
         return tape.call("expint1", args[1])
+    if isinstance(e, sp.elliptic_e) and len(args) == 2:
+        return tape.call("ellipeinc", *args)
     if isinstance(e, sp.polylog) and e.args[0] in (1, 2):
         if e.args[0] == 2:
             return tape.call("dilog", args[1])

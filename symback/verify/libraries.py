@@ -15,7 +15,8 @@ import numpy as np
 from . import (
     complexes,
     linear,
-    numpy_functions,  # registers NumPy's
+    numpy_functions,
+    scipy_functions,  # both register theirs
     special,
 )
 from . import functions as fn
@@ -36,6 +37,8 @@ NEEDS_FLOATS = ("numpy.linalg.", "numpy.fft.", "scipy.", "math.", "numpy.lib.")
 """Where a function that we do not know would force elements to float64."""
 
 assert numpy_functions
+assert scipy_functions
+assert scipy_functions
 
 # ---------------------------------------------------------------- linear algebra
 
@@ -141,7 +144,6 @@ def _log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 SCALAR_FUNCTIONS["scipy.special.logsumexp"] = _logsumexp
-SCALAR_FUNCTIONS["scipy.integrate.trapezoid"] = np.trapezoid
 SCALAR_FUNCTIONS["scipy.special.softmax"] = _softmax
 SCALAR_FUNCTIONS["scipy.special.log_softmax"] = _log_softmax
 for _name, _ours in linear.SCIPY.items():

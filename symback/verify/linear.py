@@ -314,7 +314,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
     return x, np.atleast_1d(residuals), min(a.shape), None
 
 
-def _by_mpmath(a: Array, title: str) -> Any:
+def mpmath_matrix(a: Array, title: str) -> Any:
     """Return an mpmath matrix, or say that there is no symbolic form."""
     first = a.reshape(-1)[0]
     if not isinstance(first, Precise):
@@ -323,11 +323,18 @@ def _by_mpmath(a: Array, title: str) -> Any:
     return context, context.matrix([[x.value for x in row] for row in a])
 
 
-def _from_mpmath(m: Any) -> Array:
+def elements_of(m: Any) -> Array:
     return np.array(
-        [[element_of(m[i, j]) for j in range(m.cols)] for i in range(m.rows)],
+        [[element_of(_real(m[i, j])) for j in range(m.cols)] for i in range(m.rows)],
         dtype=object,
     )
+
+
+def _real(value: Any) -> Any:
+    """Return a number that should be real, which a rounding has made complex."""
+    if hasattr(value, "imag") and abs(value.imag) > abs(value) * 1e-40:
+        raise SymbolicValueError("a complex matrix has no symbolic form here")
+    return getattr(value, "real", value)
 
 
 def element_of(value: Any) -> Element:
@@ -337,10 +344,10 @@ def element_of(value: Any) -> Element:
 
 def eigh(a: Array, UPLO: str = "L") -> tuple[Any, Any]:
     full = symmetric(a)
-    context, m = _by_mpmath(full, "np.linalg.eigh")
+    context, m = mpmath_matrix(full, "np.linalg.eigh")
     values, vectors = context.eigsy(m)
     order = sorted(range(len(values)), key=lambda i: values[i])
-    columns = _from_mpmath(vectors)[:, order]
+    columns = elements_of(vectors)[:, order]
     # LAPACK's sign, so that a loss which depends on it still sees one function.
     floats = np.array([[float(x.value) for x in row] for row in full])
     theirs = np.linalg.eigh(floats)[1]
@@ -349,12 +356,39 @@ def eigh(a: Array, UPLO: str = "L") -> tuple[Any, Any]:
     return np.array([element_of(values[i]) for i in order]), columns * signs
 
 
+def cond(a: Array, p: Any = None) -> Any:
+    if p is None or p == 2:
+        values = svd(a, compute_uv=False)
+        return values[0] / values[-1]
+    return norm(a, p) * norm(finish(inv(a)), p)
+
+
+def eigvals(a: Array) -> Any:
+    """Return the eigenvalues in the order of LAPACK's, which only floats have."""
+    context, m = mpmath_matrix(a, "np.linalg.eigvals")
+    found = [context.mpc(v) for v in context.eig(m, left=False, right=False)]
+    floats = np.array([[float(x.value) for x in row] for row in a])
+    ordered = []
+    for value in np.linalg.eigvals(floats):
+        nearest = min(found, key=lambda v: abs(complex(v) - complex(value)))
+        found.remove(nearest)
+        ordered.append(nearest)
+    if all(abs(v.imag) <= abs(v) * 1e-40 for v in ordered):
+        return np.array([element_of(v.real) for v in ordered])
+    from .complexes import ComplexElement
+
+    made = np.empty(len(ordered), dtype=object)
+    for i, v in enumerate(ordered):
+        made[i] = ComplexElement(element_of(v.real), element_of(v.imag))
+    return made
+
+
 def eigvalsh(a: Array, UPLO: str = "L") -> Any:
     return eigh(a, UPLO)[0]
 
 
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, **o: Any) -> Any:
-    context, m = _by_mpmath(a, "np.linalg.svd")
+    context, m = mpmath_matrix(a, "np.linalg.svd")
     if not compute_uv:
         return np.array([element_of(v) for v in context.svd_r(m, compute_uv=False)])
     if full_matrices and a.shape[0] != a.shape[1]:
@@ -362,7 +396,7 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, **o: Any)
             "np.linalg.svd(full_matrices=True) has no symbolic form"
         )
     u, s, v = context.svd_r(m)
-    u, v = _from_mpmath(u), _from_mpmath(v)
+    u, v = elements_of(u), elements_of(v)
     theirs = np.linalg.svd(
         np.array([[float(x.value) for x in row] for row in a]), full_matrices=False
     )[0]
@@ -420,8 +454,8 @@ def block_diag(*arrays: Any) -> Any:
 
 
 def expm(a: Array) -> Any:
-    context, m = _by_mpmath(a, "scipy.linalg.expm")
-    return _from_mpmath(context.expm(m, method="taylor"))
+    context, m = mpmath_matrix(a, "scipy.linalg.expm")
+    return elements_of(context.expm(m, method="taylor"))
 
 
 def vector_norm(
@@ -467,6 +501,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lstsq": lstsq,
     "eigh": stacked(eigh),
     "eigvalsh": stacked(eigvalsh),
+    "eigvals": stacked(eigvals),
+    "cond": stacked(cond),
     "svd": stacked(svd),
     "svdvals": lambda a: stacked(svd)(a, compute_uv=False),
     "trace": trace,
@@ -501,6 +537,10 @@ SCIPY: dict[str, Callable[..., Any]] = {
     "eigh": lambda a, **o: stacked(eigh)(a),
     "eigvalsh": lambda a, **o: stacked(eigvalsh)(a),
     "expm": stacked(expm),
+    "svd": lambda a, full_matrices=True, compute_uv=True, **o: stacked(svd)(
+        a, full_matrices, compute_uv
+    ),
+    "eigvals": lambda a, **o: stacked(eigvals)(a),
     "svdvals": lambda a, **o: stacked(svd)(a, compute_uv=False),
     "pinv": lambda a, **o: stacked(pinv)(a),
 }

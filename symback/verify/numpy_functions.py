@@ -147,7 +147,9 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any
 
 
 @implements(np.linspace)
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, **options: Any
+) -> Any:
     start, stop = (as_array(i, home()) for i in (start, stop))
     steps = num - 1 if endpoint else num
     fractions = [element(k) / steps for k in range(num)] if steps else [element(0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,19 @@ def _apply_ufunc(
     return _deliver(result, out, name in COMPARISONS or name in BOOLEAN)
 
 
+SEVERAL = {
+    "fresnel": ("fresnels", "fresnelc"),
+    "sici": ("Si", "Ci"),
+    "shichi": ("Shi", "Chi"),
+    "airy": ("airyai", "airyaiprime", "airybi", "airybiprime"),
+}
+"""Ufuncs of SciPy with several outputs."""
+
+
+def _elementary(name: str, x: Any) -> Any:
+    return home().call(name, x)
+
+
 def _bare(x: Any) -> Any:
     return x.view(np.ndarray) if isinstance(x, SymArray) else x
 
@@ -95,6 +109,11 @@ def _call(ufunc: Any, name: str, inputs: Sequence[Any], kw: dict[str, Any]) -> A
         return _deliver(_matmul(name, *inputs), out, False)
     if name in ("divmod", "modf", "frexp"):
         return _pair(name, inputs)
+    if name in SEVERAL:
+        return tuple(
+            _deliver(elementwise(partial(_elementary, part), *inputs), None, False)
+            for part in SEVERAL[name]
+        )
     function = _function(name)
     boolean = name in COMPARISONS or name in BOOLEAN
     if (
@@ -157,7 +176,20 @@ def _pair(name: str, inputs: Sequence[Any]) -> tuple[Any, Any]:
     if name == "modf":
         whole = _deliver(elementwise(EVERYTHING["trunc"], *inputs), None, False)
         return inputs[0] - whole, whole
-    raise SymbolicValueError(f"np.{name} has no symbolic form")
+    exponents = elementwise(_exponent, *inputs)
+    if isinstance(exponents, np.ndarray):
+        exponents = exponents.astype(np.int32)
+    two = as_array(2.0, home())[()]
+    return inputs[0] / two**exponents, exponents
+
+
+def _exponent(x: Any) -> int:
+    """Return e with |x| = m·2^e, ½ ≤ m < 1, and note where that is so."""
+    x = abs(element(x))
+    power = int(np.frexp(float(x.value))[1])
+    if x < element(2) ** power and x >= element(2) ** (power - 1):
+        return power
+    return 0
 
 
 def _reduce(
