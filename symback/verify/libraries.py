@@ -38,7 +38,6 @@ NEEDS_FLOATS = ("numpy.linalg.", "numpy.fft.", "scipy.", "math.", "numpy.lib.")
 
 assert numpy_functions
 assert scipy_functions
-assert scipy_functions
 
 # ---------------------------------------------------------------- linear algebra
 

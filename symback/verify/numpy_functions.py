@@ -153,7 +153,8 @@ def linspace(
     start, stop = (as_array(i, home()) for i in (start, stop))
     steps = num - 1 if endpoint else num
     fractions = [element(k) / steps for k in range(num)] if steps else [element(0)]
-    return np.stack([start + (stop - start) * f for f in fractions])
+    points = [start + (stop - start) * f for f in fractions]
+    return np.stack(points, axis=options.get("axis", 0))
 
 
 @implements(np.arange)

@@ -18,6 +18,7 @@ from .arrays import (
     as_array,
     elementwise,
     finish,
+    has_elements,
     implements,
 )
 from .elements import SymbolicValueError
@@ -51,9 +52,14 @@ def each(title: str, function: Callable[..., Any]) -> None:
 
 @implements(np.logspace)
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    **options: Any,
 ) -> Any:
-    steps = OVERRIDES[np.linspace](start, stop, num, endpoint)
+    steps = OVERRIDES[np.linspace](start, stop, num, endpoint, **options)
     return finish(elementwise(fn.power, base, steps))
 
 
@@ -62,7 +68,7 @@ def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, **options: Any
 ) -> Any:
     start, stop = (elementwise(fn.log, as_array(i, home())) for i in (start, stop))
-    steps = OVERRIDES[np.linspace](start, stop, num, endpoint)
+    steps = OVERRIDES[np.linspace](start, stop, num, endpoint, **options)
     return finish(elementwise(fn.exp, steps))
 
 
@@ -117,6 +123,10 @@ for _name, _function in MATRIX_FUNCTIONS.items():
 
 @scipy_function("linalg.toeplitz")
 def toeplitz(c: Any, r: Any = None) -> Any:
+    if not has_elements(c) and (r is None or not has_elements(r)):
+        import scipy.linalg
+
+        return scipy.linalg.toeplitz(c, r)  # of places, in generated source
     column = linear.matrix(c).reshape(-1)
     row = column if r is None else linear.matrix(r).reshape(-1)
     made = np.empty((len(column), len(row)), dtype=object)
@@ -253,7 +263,7 @@ def squareform(x: Any, *args: Any, **kwargs: Any) -> Any:
     if x.ndim == 2:
         rows, columns = np.triu_indices(len(x), 1)
         return x[rows, columns]
-    n = int(round((1 + (1 + 8 * len(x)) ** 0.5) / 2))
+    n = round((1 + (1 + 8 * len(x)) ** 0.5) / 2)
     made = np.empty((n, n), dtype=object)
     made[...] = element(0)
     rows, columns = np.triu_indices(n, 1)
@@ -328,7 +338,9 @@ special.EVERYTHING.update(
         "chdtr": lambda v, x: special.EVERYTHING["gammainc"](
             element(v) / 2, element(x) / 2
         ),
-        "pdtr": lambda k, m: special.EVERYTHING["gammaincc"](element(k) + 1, m),
+        "pdtr": lambda k, m: special.EVERYTHING["gammaincc"](
+            element(k).__floor__() + 1, m
+        ),
         "betaincc": lambda a, b, x: 1 - special.EVERYTHING["betainc"](a, b, x),
         "expn": lambda n, x: home().call("expint", n, x),
         "ellipkinc": lambda phi, m: home().call("ellipf", phi, m),
