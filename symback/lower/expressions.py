@@ -195,9 +195,7 @@ class Expressions(Core):
                 make = walked.item or (lambda i: i)
                 steps = range(walked.length)
                 return [make(Known(start + k * step)) for k in steps]
-            raise self.need_static(
-                walked.length, "the number of items must be known without running"
-            )
+            raise self.need_static(walked.length, "the number of items must be known")
         return list(walked.items)
 
     def on_ListComp(self, node: ast.ListComp) -> Any:
@@ -305,14 +303,13 @@ class Expressions(Core):
             if overloaded is not None:
                 return overloaded
         for item in items:
-            if isinstance(item, DictRef | Function | Tup) or (
+            if isinstance(item, DictRef | Function | Tup | ListRef) or (
                 isinstance(item, Known)
                 and not _number(item)
                 and not isinstance(item.value, np.generic)
             ):
-                if isinstance(item, Tup) and op not in ("eq", "ne"):
-                    continue
-                raise self.refuse(f"`{op}` does not apply to {self.describe(item)}")
+                always = self.refuse(f"`{op}` does not apply to {self.describe(item)}")
+                raise Raises(TypeError, always)
         return self.wrap(self.emit(op, *(self.operand(i) for i in items)))
 
     def numpy_like(self, item: Any, op: str) -> bool:
@@ -788,10 +785,13 @@ class Expressions(Core):
         parts = list(index.items) if isinstance(index, Tup) else [index]
         strange = (slice, ListRef)
         if any(
-            isinstance(p, strange) or (isinstance(p, Known) and isinstance(p.value, str))
+            isinstance(p, strange)
+            or (isinstance(p, Known) and isinstance(p.value, str))
             for p in parts
         ):
-            raise self.refuse("only arrays and numbers are supported in `np.r_` and `np.c_`")
+            raise self.refuse(
+                "only arrays and numbers are supported in `np.r_` and `np.c_`"
+            )
         if columns:
             return self.call_op("np.column_stack", [Tup(tuple(parts))], {})
         flat = [self.call_op("np.atleast_1d", [p], {}) for p in parts]

@@ -182,12 +182,16 @@ def generate(
             raise
         except NeedStatic as need:
             _, param = low.origin(need.value)
-            if (
-                generic
-                or param is None
+            fixed = (
+                param is None
                 or param in static
                 or (param == "shape" and mode == "exact")
-            ):
+            )
+            if fixed and low.loops_met and not (generic or unroll):
+                # How long a list is that a loop fills is known once it is written out.
+                mode, unroll = "exact", True
+                continue
+            if generic or fixed:
                 hint = None
                 if generic:
                     hint = "give arguments: `f.backward_source_for(...)`."
@@ -196,7 +200,7 @@ def generate(
                 ) from None
             if param == "shape":
                 mode = "exact"
-            else:
+            elif param is not None:
                 static |= {param}
     raise UnsupportedSyntaxError("too much of this function depends on its arguments")
 

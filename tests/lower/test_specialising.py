@@ -1,0 +1,236 @@
+"""When a source is generated anew: static integers, equal dimensions, exact shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symback
+from symback import UnsupportedSyntaxError
+
+
+def sources(f: Any, *calls: tuple[Any, ...]) -> list[str]:
+    """Return the source that runs for each of some calls."""
+    return [f.backward_source_for(*args) for args in calls]
+
+
+class TestStatic:
+    """An integer that decides the structure of the program is known by its value."""
+
+    def test_the_number_of_items_of_a_list(self):
+        @symback.differentiable
+        def powers(x, n):
+            parts = [x**k for k in range(1, n + 1)]
+            first, *rest = parts
+            return first + sum(rest)
+
+        # 1 + 2x + 3x²
+        assert powers.grad_fn(2.0, 3) == 17.0
+        assert powers.grad_fn(2.0, 2) == 5.0
+        assert powers.grad_fn(2.0, 3) == 17.0
+        two, three, again = sources(powers, (2.0, 2), (2.0, 3), (5.0, 3))
+        assert two != three
+        assert three == again
+
+    def test_an_index_into_functions(self):
+        @symback.differentiable
+        def chosen(x, which):
+            shapes = (np.sin, np.exp)
+            return shapes[which](x)
+
+        assert chosen.grad_fn(0.0, 0) == 1.0
+        assert chosen.grad_fn(2.0, 1) == pytest.approx(np.exp(2.0))
+        assert chosen.grad_fn(0.5, 0) == pytest.approx(np.cos(0.5))
+        first, second = sources(chosen, (1.0, 0), (1.0, 1))
+        assert "math.cos" in first
+        assert "math.exp" in second
+        assert "math.cos" not in second
+
+    def test_the_depth_of_a_recursion(self):
+        def nested(x, depth):
+            return x if depth == 0 else np.sin(nested(x, depth - 1))
+
+        @symback.differentiable
+        def deep(x, depth):
+            return nested(x, depth)
+
+        assert deep.grad_fn(0.0, 3) == 1.0
+        assert deep.grad_fn(0.5, 1) == pytest.approx(np.cos(0.5))
+        wanted = np.cos(0.5) * np.cos(np.sin(0.5))
+        assert deep.grad_fn(0.5, 2) == pytest.approx(wanted)
+
+    def test_an_integer_that_only_counts_is_not_static(self):
+        @symback.differentiable
+        def repeated(x, n):
+            for _ in range(n):
+                x = x * x
+            return x
+
+        # x⁸ and x⁴
+        assert repeated.grad_fn(2.0, 3) == 8 * 2.0**7
+        assert repeated.grad_fn(2.0, 2) == 4 * 2.0**3
+        two, three = sources(repeated, (2.0, 2), (2.0, 3))
+        assert two == three
+
+    def test_what_depends_on_data_is_refused(self):
+        @symback.differentiable
+        def shaped(x):
+            parts = [np.sin, np.cos]
+            return parts[int(x)](x)
+
+        with pytest.raises(UnsupportedSyntaxError, match="must be known without"):
+            shaped.grad_fn(0.5)
+
+
+class TestDimensions:
+    """Dimensions stay symbols; which are equal or one belongs to the source."""
+
+    def test_a_new_batch_size_runs_the_same_source(self):
+        @symback.differentiable
+        def loss(w, x):
+            return np.sum(x @ w)
+
+        five, nine = sources(
+            loss, (np.ones(3), np.ones((5, 3))), (np.ones(4), np.ones((9, 4)))
+        )
+        assert five == nine
+        assert "w: float64[n]  x: float64[d, n]" in five
+        x = np.arange(6.0).reshape(2, 3)
+        assert loss.grad_fn(np.ones(3), x).tolist() == [3.0, 5.0, 7.0]
+
+    def test_dimensions_that_become_equal(self):
+        @symback.differentiable
+        def loss(a, b):
+            return np.sum(a[:, None] * b)
+
+        apart, equal = sources(loss, (np.ones(2), np.ones(3)), (np.ones(3), np.ones(3)))
+        assert "a: float64[n]  b: float64[d]" in apart
+        assert "a: float64[n]  b: float64[n]" in equal
+        # Each entry of a meets all of b.
+        assert loss.grad_fn(np.ones(2), np.array([1.0, 2.0, 3.0])).tolist() == [6, 6]
+        assert loss.grad_fn(np.ones(3), np.array([1.0, 2.0, 3.0])).tolist() == [6] * 3
+
+    def test_a_dimension_that_becomes_one_is_stretched(self):
+        @symback.differentiable
+        def loss(b, x):
+            return np.sum(b * x)
+
+        x = np.arange(6.0).reshape(2, 3)
+        assert loss.grad_fn(np.ones((2, 3)), x).tolist() == x.tolist()
+        assert loss.grad_fn(np.ones((2, 1)), x).tolist() == [[3.0], [12.0]]
+        assert loss.grad_fn(np.ones((1, 3)), x).tolist() == [[3.0, 5.0, 7.0]]
+        assert loss.grad_fn(np.ones((1, 1)), x).tolist() == [[15.0]]
+        whole, column, row = sources(
+            loss,
+            (np.ones((2, 3)), x),
+            (np.ones((2, 1)), x),
+            (np.ones((1, 3)), x),
+        )
+        assert len({whole, column, row}) == 3
+        assert "sum(axis" not in whole
+
+    def test_the_length_of_an_unrolled_axis(self):
+        @symback.differentiable
+        def loss(x):
+            first, second = x
+            return first * second
+
+        assert loss.grad_fn(np.array([2.0, 5.0])).tolist() == [5.0, 2.0]
+        with pytest.raises((ValueError, UnsupportedSyntaxError)):
+            loss.grad_fn(np.ones(3))
+
+    def test_a_structure_that_a_shape_decides(self):
+        @symback.differentiable
+        def loss(x):
+            rows = [row for row in x]
+            return np.sum(rows[0] * rows[-1])
+
+        x = np.arange(6.0).reshape(3, 2)
+        wanted = [[4.0, 5.0], [0.0, 0.0], [0.0, 1.0]]
+        assert loss.grad_fn(x).tolist() == wanted
+        assert loss.grad_fn(x[:2]).tolist() == [[2.0, 3.0], [0.0, 1.0]]
+        # One row is squared.
+        assert loss.grad_fn(x[1:2]).tolist() == [[4.0, 6.0]]
+
+
+class TestGuards:
+    """What was taken as known is tested again: a change generates anew."""
+
+    def test_a_switch_outside(self):
+        options = {"square": True}
+
+        @symback.differentiable
+        def loss(x):
+            return x * x if options["square"] else x
+
+        assert loss.grad_fn(3.0) == 6.0
+        options["square"] = False
+        assert loss.grad_fn(3.0) == 1.0
+        options["square"] = True
+        assert loss.grad_fn(3.0) == 6.0
+
+    def test_a_number_outside_is_read_anew_by_the_same_source(self):
+        rate = 2.0
+
+        @symback.differentiable
+        def loss(x):
+            return rate * x
+
+        assert loss.grad_fn(1.0) == 2.0
+        before = loss.backward_source_for(1.0)
+        rate = 5.0
+        assert loss.grad_fn(1.0) == 5.0
+        assert loss.backward_source_for(1.0) == before
+
+    def test_an_array_outside_of_another_shape(self):
+        weights = np.ones(2)
+
+        @symback.differentiable
+        def loss(x):
+            return np.sum(weights * x)
+
+        assert loss.grad_fn(3.0) == 2.0
+        weights = np.ones(5)
+        assert loss.grad_fn(3.0) == 5.0
+        weights = np.array(7.0)
+        assert loss.grad_fn(3.0) == 7.0
+
+    def test_a_helper_that_is_replaced(self):
+        def shape(x):
+            return np.sin(x)
+
+        @symback.differentiable
+        def loss(x):
+            return shape(x)
+
+        assert loss.grad_fn(0.0) == 1.0
+
+        def shape(x):  # noqa: F811 - that is what is tested
+            return x**2
+
+        assert loss.grad_fn(3.0) == 6.0
+
+    def test_a_list_outside_that_grows(self):
+        factors = [2.0]
+
+        @symback.differentiable
+        def loss(x):
+            return sum(f * x for f in factors)
+
+        assert loss.grad_fn(1.0) == 2.0
+        factors.append(3.0)
+        assert loss.grad_fn(1.0) == 5.0
+        factors.clear()
+        factors.append(7.0)
+        assert loss.grad_fn(1.0) == 7.0
+
+    def test_a_function_given_as_an_argument(self):
+        @symback.differentiable
+        def loss(x, shape):
+            return shape(x)
+
+        assert loss.grad_fn(0.0, np.sin) == 1.0
+        assert loss.grad_fn(0.0, np.exp) == 1.0
+        assert loss.grad_fn(2.0, lambda x: x**3) == 12.0
