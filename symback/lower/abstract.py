@@ -32,6 +32,7 @@ __all__ = [
     "Tup",
     "View",
     "always",
+    "is_number",
 ]
 
 
@@ -199,6 +200,19 @@ Abstract = (
     | Iterable
     | Poison
 )
+
+
+def is_number(item: Any) -> bool:
+    """Say whether an abstract value can be one graph value.
+
+    >>> is_number(Known(2.0)), is_number(Tup(()))
+    (True, False)
+    """
+    if isinstance(item, Known):
+        return item.value is None or isinstance(
+            item.value, bool | int | float | complex | str
+        )
+    return isinstance(item, Value | Array | View)
 
 
 def always(item: Any) -> Callable[[], Any]:

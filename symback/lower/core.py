@@ -36,6 +36,7 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    is_number,
 )
 
 __all__ = ["Core", "Frame", "Raises", "Template", "Unassigned"]
@@ -393,7 +394,7 @@ class Core(ABC):
             if isinstance(leaf, Value) and leaf.type is not None and leaf.type.samples:
                 shape = np.shape(leaf.type.samples[0])
                 parts.append(f"{leaf.name or 'an operand'} has shape {shape}")
-        return f"operands of `{_spoken(op)}` do not fit: {', '.join(parts) or text}"
+        return f"operands of `{spoken(op)}` do not fit: {', '.join(parts) or text}"
 
     # Reading and writing what mutates
 
@@ -483,7 +484,7 @@ class Core(ABC):
             places = self.emit("np.arange", self.emit("dim", value, 0))
             return self.emit("setitem", base, (places, places), value)
         raise self.refuse(
-            f"assignment through a view made by `{_spoken(ref.op)}` is not supported",
+            f"assignment through a view made by `{spoken(ref.op)}` is not supported",
             "assign into the array itself, or into a copy.",
         )
 
@@ -511,8 +512,6 @@ class Core(ABC):
         if isinstance(item, Array | View):
             return self.read(item)
         if isinstance(item, Tup):
-            if item.names and item.like is not None:
-                return tuple(self.operand(i) for i in item.items)
             return tuple(self.operand(i) for i in item.items)
         if isinstance(item, ListRef):
             held = self.content(item.cell)
@@ -552,7 +551,7 @@ class Core(ABC):
         raise self.refuse("this iterable cannot be an operand here")
 
     def constant(self, item: Known) -> Arg:
-        """Return a known object as a constant that can be printed, or capture it."""
+        """Return a known object as a constant that can be printed, or refuse it."""
         value = item.value
         if value is None or value is Ellipsis:
             return value
@@ -576,10 +575,6 @@ class Core(ABC):
             isinstance(v, int | float | str | bool | None) for v in value
         ):
             return tuple(value)
-        return self.capture_opaque(item)
-
-    def capture_opaque(self, item: Known) -> Arg:
-        """Return an object as a node's argument, or refuse it."""
         raise self.refuse(
             f"{type(item.value).__name__} objects cannot be used in a differentiated "
             "function"
@@ -644,7 +639,7 @@ class Core(ABC):
             return self.join_undefined(b)
         if b is UNDEFINED:
             return self.join_undefined(a)
-        if _number(a) and _number(b):
+        if is_number(a) and is_number(b):
             if isinstance(a, Array | View) or isinstance(b, Array | View):
                 cells = frozenset(
                     c for c in (self.root(a), self.root(b)) if c is not None
@@ -708,7 +703,7 @@ class Core(ABC):
             cell = self.root(item)
             cells = frozenset() if cell is None else frozenset({cell})
             return Template("array", cells=cells)
-        if _number(item):
+        if is_number(item):
             return Template("leaf")
         if isinstance(item, ListRef):
             held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
@@ -757,11 +752,11 @@ class Core(ABC):
             held = self.state.get(("h", item.cell))
             if isinstance(held, RunList):
                 return None
-            if isinstance(held, tuple) and all(map(_number, held)):
+            if isinstance(held, tuple) and all(map(is_number, held)):
                 if held:
                     return tuple(map(self.item_shape, held))
                 return self._item_without_shape(item)
-        if _number(item):
+        if is_number(item):
             return None
         return self._item_without_shape(item)
 
@@ -979,15 +974,6 @@ _IN_LIST = (
 )
 
 
-def _number(item: Any) -> bool:
-    """Say whether an abstract value can be one graph value."""
-    if isinstance(item, Known):
-        return item.value is None or isinstance(
-            item.value, bool | int | float | complex | str
-        )
-    return isinstance(item, Value | Array | View)
-
-
 def _entry(index: Arg) -> bool:
     """Say whether an index may name one entry: it has no slice, None or Ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
@@ -1008,7 +994,7 @@ RESHAPING = frozenset(
 """Views with the same entries in the same order."""
 
 
-def _spoken(op: str) -> str:
+def spoken(op: str) -> str:
     """Return an operation as the user would write it."""
     signs = {
         "add": "+",

@@ -26,8 +26,9 @@ from .abstract import (
     Tup,
     View,
     always,
+    is_number,
 )
-from .core import Core, Raises, Template, _number
+from .core import Core, Raises, Template
 
 __all__ = ["Expressions"]
 
@@ -305,7 +306,7 @@ class Expressions(Core):
         for item in items:
             if isinstance(item, DictRef | Function | Tup | ListRef) or (
                 isinstance(item, Known)
-                and not _number(item)
+                and not is_number(item)
                 and not isinstance(item.value, np.generic)
             ):
                 always = self.refuse(f"`{op}` does not apply to {self.describe(item)}")
@@ -378,6 +379,11 @@ class Expressions(Core):
                 return (
                     Tup(tuple(made)) if isinstance(first, Tup) else self.new_list(made)
                 )
+            if (
+                isinstance(second, Array | View)
+                and self.type_of(self.operand(second)) is None
+            ):
+                second = self.operand(second)
             if isinstance(second, Value) and isinstance(first, ListRef):
                 held = self.sequence_items(first)
                 index = second.type is None or second.type.is_integral
@@ -817,7 +823,7 @@ class Expressions(Core):
         position = self.operand(index)
         found, param = self.origin(position)
         fixed = found is not None and self.indices[found]
-        if fixed or param not in (None, "shape") or not all(map(_number, held)):
+        if fixed or param not in (None, "shape") or not all(map(is_number, held)):
             raise self.need_static(position, "an index into a list must be known")
         made = self.run_list(tuple(held), None)
         return self.wrap(self.emit("getitem", made.leaves[0], position))

@@ -31,9 +31,9 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    is_number,
 )
 from .calls import AS_OPERATORS, INTRINSICS, OPERATIONS
-from .core import _number
 from .shapes import unbroadcast
 
 __all__: list[str] = []
@@ -183,7 +183,7 @@ def _zip(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if known:
         # A sequence of known length decides; a shorter array fails when it is read.
         shortest = min(known)
-        if all(p.items is None or all(map(_number, p.items)) for p in parts):
+        if all(p.items is None or all(map(is_number, p.items)) for p in parts):
             others = list(
                 {id(n): n for n, _ in found if not isinstance(n, int)}.values()
             )
@@ -276,7 +276,16 @@ def _reduce(low: Any, args: Args, kwargs: Kwargs) -> Any:
             total = low.call_value(args[0], [total, item], {})
         return total
     if len(args) < 3:
-        raise low.refuse("`reduce` over a run-time length needs a start value")
+        length, pick = _positional(low, walked)
+        start = pick(Known(0))
+        rest = low.operate("sub", _item(length), Known(1))
+        following = Iterable(
+            length=low.operand(rest),
+            item=lambda i: pick(low.operate("add", i, Known(1))),
+        )
+        return _accumulate(
+            low, following, start, lambda a, b: low.call_value(args[0], [a, b], {})
+        )
     return _accumulate(
         low, walked, args[2], lambda a, b: low.call_value(args[0], [a, b], {})
     )
@@ -390,7 +399,7 @@ def _sorted_by(low: Any, items: Args, key: Any, backwards: Any) -> Any:
         order = sorted(range(len(items)), key=lambda n: keys[n].value)
         order = order[::-1] if backwards is not None and backwards.value else order
         return low.new_list([items[n] for n in order])
-    if not all(map(_number, items)):
+    if not all(map(is_number, items)):
         raise low.refuse("sorting by a key known only at run time needs numbers")
     ranks = low.emit("np.array", [low.operand(k) for k in keys])
     if backwards is not None and backwards.value:
@@ -597,6 +606,9 @@ def _convert(kind: type) -> Handler:
         if not args:
             return Known(kind())
         item = args[0]
+        if kind is complex and len(args) == 2:
+            imaginary = low.operate("mul", args[1], Known(1j))
+            return low.operate("add", item, imaginary)
         if isinstance(item, Known):
             return Known(kind(item.value, *(a.value for a in args[1:])))
         if kind is bool:
