@@ -52,14 +52,14 @@ class DifferentiableFunction(Generic[P, R]):
     def __init__(self, function: Callable[P, R], wrt: Wrt = 0) -> None:
         if not callable(function):
             raise NotDifferentiableError(f"{function!r} is not a function")
-        self._function = function
-        self._wrt_given = wrt
         if isinstance(function, types.FunctionType | types.MethodType | type):
             functools.update_wrapper(self, function)
         else:
             self.__wrapped__ = function
             self.__name__ = getattr(function, "__name__", type(function).__name__)
             self.__doc__ = getattr(function, "__doc__", None)
+        self._function = function
+        self._wrt_given = wrt
         self._exact: dict[Any, Specialised] = {}
         self._patterns: dict[Any, Any] = {}
         self._fast: dict[Any, Any] = {}
@@ -213,6 +213,7 @@ class DifferentiableFunction(Generic[P, R]):
 
         entry.__name__ = f"{self.__name__}_{what}"
         entry.__qualname__ = entry.__name__
+        entry._is_gradient = True
         entry.__module__ = getattr(self, "__module__", __name__)
         entry.__signature__ = self.__signature__  # for help()
         entry.__doc__ = f"Return the {what.replace('_', ' ')} of `{self.__name__}`."
@@ -263,6 +264,12 @@ class DifferentiableFunction(Generic[P, R]):
             found = bound[name]
             if type(found) is float:
                 continue
+            if isinstance(found, np.ndarray) and found.dtype.kind == "O":
+                raise NotDifferentiableError(
+                    f"`{name}` is an array of objects: there is no gradient by it",
+                    self._span(),
+                    "make it an array of floats: `np.asarray(..., dtype=float)`.",
+                )
             made = _as_float(found)
             if made is not found:
                 bound = {**bound, name: made}
@@ -476,7 +483,7 @@ def _as_float(thing: Any) -> Any:
     if isinstance(thing, int | np.integer):
         return float(thing)
     if isinstance(thing, np.ndarray):
-        return thing.astype(np.float64) if thing.dtype.kind in "iu" else thing
+        return thing.astype(np.float64) if thing.dtype.kind in "iub" else thing
     if isinstance(thing, tuple | list):
         items = [_as_float(t) for t in thing]
         if all(a is b for a, b in zip(items, thing, strict=True)):
@@ -555,6 +562,12 @@ def differentiable(
         )
     if isinstance(fn, DifferentiableFunction):
         fn = fn.__wrapped__
+    if getattr(fn, "_is_gradient", False):
+        raise UnsupportedSyntaxError(
+            f"`{fn.__name__}` is a gradient: second derivatives are not supported yet",
+            None,
+            "differentiate the loss once, and use differences of its gradient.",
+        )
     return DifferentiableFunction(fn, wrt)
 
 

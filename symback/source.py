@@ -94,8 +94,8 @@ class FunctionSource:
 def read_function(fn: Callable[..., Any]) -> FunctionSource:
     """Return the source of a function, a lambda or a method.
 
-    Decorators made with `functools.wraps` are looked through, and the ones written
-    above the definition are no part of it.
+    What `functools.lru_cache` and symback itself wrap is looked into; a wrapper written
+    in Python, `functools.wraps` or not, is a function like any other.
 
     Raises:
         SourceUnavailableError: `fn` is built in, no function, typed at a prompt or made
@@ -153,7 +153,8 @@ def _plain_function(fn: Any) -> types.FunctionType:
         seen.add(id(found))
         if isinstance(found, types.MethodType):
             found = found.__func__
-        else:
+        elif not isinstance(found, types.FunctionType):
+            # A wrapper written in Python is a function of its own: it may do more.
             found = getattr(found, "__wrapped__", found)
     if isinstance(found, types.FunctionType):
         return found

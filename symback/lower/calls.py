@@ -380,6 +380,11 @@ class Calls(Names):
             handler = None
         if handler is not None:
             return handler(self, args, kwargs)
+        if getattr(thing, "_is_gradient", False):
+            raise self.refuse(
+                "a gradient is taken inside the function: second derivatives are not "
+                "supported yet"
+            )
         unwrapped = self.differentiable(thing)
         if unwrapped is not None:
             thing = unwrapped
@@ -413,7 +418,9 @@ class Calls(Names):
             # What is logged leaves values alone, and is logged when the text runs.
             logger = self.opaque(thing, f"log_{thing.__name__}")
             given = tuple(self.operand(a) for a in args)
-            self.effect("call", logger, given, {k: self.operand(a) for k, a in kwargs.items()})
+            self.effect(
+                "call", logger, given, {k: self.operand(a) for k, a in kwargs.items()}
+            )
             return Known(None)
         if type(thing).__module__.startswith("scipy.stats"):
             raise self.refuse(
@@ -432,7 +439,10 @@ class Calls(Names):
             return self.inline(self.live_function(thing), args, kwargs)
         if isinstance(thing, types.BuiltinFunctionType | types.MethodDescriptorType):
             known = [self.python_value(a) for a in args]
-            if not any(k is UNDEFINED for k in known) and not kwargs:
+            owner = getattr(thing, "__self__", None)
+            plain = isinstance(owner, str | bytes | int | float | tuple)
+            pure = plain or thing in PURE_BUILTINS
+            if pure and not any(k is UNDEFINED for k in known) and not kwargs:
                 return self.from_python(thing(*known))
         if hasattr(type(thing), "__call__") and not isinstance(thing, type):  # noqa: B004
             static = inspect.getattr_static(type(thing), "__call__", None)
@@ -604,7 +614,11 @@ class Calls(Names):
                     return args[0]
         count = self.outputs(op, args, kwargs)
         if count is not None:
-            outs = self.emit_many(op, count, *given, **named)
+            if count == 1:
+                whole = self.emit(op, *given, **named)
+                outs = [self.emit("getitem", whole, 0)]
+            else:
+                outs = self.emit_many(op, count, *given, **named)
             items = tuple(self.wrap(o) for o in outs)
             if op in PARTS:
                 items = tuple(self.maybe_alias(i, *args) for i in items)
@@ -942,6 +956,9 @@ UFUNC_ARITY = {
     if isinstance(thing, np.ufunc)
 }
 """Numbers of operands of NumPy's elementwise functions."""
+
+PURE_BUILTINS = frozenset({ord, chr, hash, id, bin, hex, oct, ascii, issubclass})
+"""Functions of Python that depend on their arguments only."""
 
 SEQUENCES = frozenset(
     f"np.{n}"

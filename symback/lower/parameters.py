@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Span
+from ..errors import NotDifferentiableError, Span
 from ..graph import Block, Graph, Node, Param, Value
 from ..infer import sample_pairs
 from ..signature import layout
@@ -152,6 +152,13 @@ class Lowerer(Loops):
         if self.mode == "generic" and actual is dataclasses.MISSING:
             self.parameters.add(value)
             return self.wrap(value), Tree("leaf", value)
+        if isinstance(actual, np.matrix | np.ma.MaskedArray):
+            raise NotDifferentiableError(
+                f"`{value.name}` is a {type(actual).__name__}, whose operators are not "
+                "an array's",
+                None,
+                "pass `np.asarray(...)` of it.",
+            )
         if isinstance(actual, bool | str | bytes | type | None):
             return Known(actual), Tree("static", value)
         if isinstance(actual, int | float | complex | np.generic | np.ndarray):
@@ -291,12 +298,21 @@ class Lowerer(Loops):
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
         if function.bound is not None:
             names = names[1:]
+        if any(n not in given for n in names) or (
+            a.vararg is not None and a.vararg.arg not in given
+        ):
+            # A decorator's wrapper: it takes what the decorated function takes.
+            return self.entered(function, list(given.values()), {})
         args = [given[n] for n in names]
         if a.vararg is not None:
             args += self.known_items(given[a.vararg.arg])
         kwargs = {p.arg: given[p.arg] for p in a.kwonlyargs}
         if a.kwarg is not None:
             kwargs.update(self.content(given[a.kwarg.arg].cell))
+        return self.entered(function, args, kwargs)
+
+    def entered(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Lower a call of the function from outside."""
         frame = Frame(0, function.source, function.live, None, frozenset())
         self.frames[0] = frame
         self.stack.append(frame)

@@ -27,6 +27,8 @@ from .load import load
 
 __all__ = ["Source", "Specialised", "build", "generate"]
 
+MORE = "hint: more is known with arguments: `f.backward_source_for(...)`."
+
 _numbers = itertools.count(1)
 
 
@@ -171,14 +173,14 @@ def generate(
             # When the loops cannot be written out either, this is what is wrong.
             problem = retry.cause if retry.what == "unroll" else problem
         except (Unassigned, Raises) as need:
+            if generic:
+                need.problem.add_note(MORE)
             raise need.problem from None
         except UnsupportedSyntaxError as refusal:
             if problem is not None:
                 raise problem from None
             if generic and "backward_source_for" not in (refusal.hint or ""):
-                refusal.add_note(
-                    "hint: more is known with arguments: `f.backward_source_for(...)`."
-                )
+                refusal.add_note(MORE)
             raise
         except NeedStatic as need:
             _, param = low.origin(need.value)

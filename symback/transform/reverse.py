@@ -162,6 +162,12 @@ class Reverse(Control):
                 f"`{name}` returns None, not a scalar", span, "return the loss."
             )
         known = loss.type if isinstance(loss, Value) else None
+        if known is not None and known.dtype.startswith("complex"):
+            raise NotScalarError(
+                f"`{name}` returns a complex number, not a real one",
+                span,
+                "return its real part, or its absolute value.",
+            )
         if known is not None and known.rank:
             node = self.low.defs.get(loss)
             place = node.span if node is not None and node.span is not None else span

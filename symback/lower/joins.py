@@ -1,0 +1,399 @@
+"""Where paths meet: how two states become one.
+
+A name that differs on two paths becomes a graph value (or several, for a tuple, a list
+or a dict), an output of the branch or a parameter of the loop; a `Template` says how the
+abstract value is taken apart and rebuilt.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+import numpy as np
+from ..errors import (
+    InternalError,
+    ShapeError,
+    Span,
+    UnsupportedSyntaxError,
+)
+from ..graph import UNDEFINED, Arg, Node, Param, Value, leaves, map_leaves
+from ..infer import Sampler, Unsampled
+from ..types import Type
+from .abstract import (
+    Array,
+    DictRef,
+    Function,
+    Iterable,
+    Known,
+    ListRef,
+    NeedStatic,
+    Obj,
+    Partial,
+    Poison,
+    Retry,
+    RunList,
+    Shape,
+    Tup,
+    View,
+    is_number,
+)
+from .cells import Cells
+from .core import State
+
+
+__all__ = ["Joins", "Template"]
+
+
+@dataclass(frozen=True)
+class Template:
+    """How two abstract values that differ are carried as graph values.
+
+    kind : ``"same"`` (nothing is carried), ``"leaf"``, ``"array"``, ``"tuple"``,
+        ``"list"``, ``"dict"``, ``"poison"``, or of the content of a cell ``"items"``,
+        ``"dictitems"`` or ``"runlist"``.
+    """
+
+    kind: str
+    parts: tuple[Template, ...] = ()
+    like: Any = None
+    names: tuple[Any, ...] = ()
+    cells: frozenset[int] = frozenset()
+
+    @property
+    def width(self) -> int:
+        """Return the number of graph values."""
+        if self.kind in ("leaf", "array"):
+            return 1
+        if self.kind == "runlist":
+            return max(1, _width(self.like))
+        return sum(part.width for part in self.parts)
+
+
+def _width(shape: Any) -> int:
+    return sum(map(_width, shape)) if isinstance(shape, tuple) else 1
+
+
+class Joins(Cells):
+    """Join abstract values and types."""
+
+
+    def same(self, a: Any, b: Any) -> bool:
+        """Say whether two abstract values are surely one."""
+        if a is b:
+            return True
+        if type(a) is not type(b) or isinstance(a, Poison):
+            return False
+        if isinstance(a, tuple):
+            return len(a) == len(b) and all(map(self.same, a, b))
+        if isinstance(a, dict):
+            return list(a) == list(b) and all(self.same(a[k], b[k]) for k in a)
+        if isinstance(a, Tup):
+            return self.same(a.items, b.items)
+        if isinstance(a, RunList):
+            return a.shape == b.shape and self.same(a.leaves, b.leaves)
+        if isinstance(a, Known | Array | ListRef | DictRef):
+            return bool(a == b)
+        if isinstance(a, Obj):
+            return bool(a.cell == b.cell)
+        if isinstance(a, View):
+            alike = a.op == b.op and a.made is b.made
+            return bool(alike and self.same(a.base, b.base))
+        return False
+
+    def join(self, a: Any, b: Any) -> Template:
+        """Return how two abstract values (or contents of cells) become one."""
+        if self.same(a, b):
+            return Template("same", like=a)
+        for item, state in ((a, self.left), (b, self.right)):
+            held = self.poison_of(item, state)
+            if held is not None:
+                return Template("poison", like=held)
+        if a is UNDEFINED:
+            return self.join_undefined(b)
+        if b is UNDEFINED:
+            return self.join_undefined(a)
+        if is_number(a) and is_number(b):
+            if isinstance(a, Array | View) or isinstance(b, Array | View):
+                cells = frozenset(
+                    c for c in (self.root(a), self.root(b)) if c is not None
+                )
+                more = [self.state.get(("m", c), frozenset()) for c in cells]
+                return Template("array", cells=cells.union(*more))
+            return Template("leaf")
+        if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
+            parts = tuple(map(self.join, a.items, b.items))
+            return Template("tuple", parts, a.like, a.names)
+        return self._join_containers(a, b)
+
+    def _join_containers(self, a: Any, b: Any) -> Template:
+        if isinstance(a, ListRef) and isinstance(b, ListRef):
+            # Each side's content is read in its own state, when it is flattened.
+            part = self.join(self.held_a(a), self.held_b(b))
+            return Template("list", (part,))
+        if isinstance(a, DictRef) and isinstance(b, DictRef):
+            return Template("dict", (self.join(self.held_a(a), self.held_b(b)),))
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return Template("items", tuple(map(self.join, a, b)))
+        if isinstance(a, tuple | RunList) and isinstance(b, tuple | RunList):
+            return Template("runlist", like=self.run_shape(a, b))
+        if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
+            parts = tuple(self.join(a[k], b[k]) for k in a)
+            return Template("dictitems", parts, names=tuple(a))
+        return Template(
+            "poison",
+            like=Poison(
+                f"a name is {self.describe(a)} on one path and {self.describe(b)} on "
+                "another",
+                "give it the same structure on both.",
+            ),
+        )
+
+    def poison_of(self, item: Any, state: State) -> Poison | None:
+        """Return the poison that a name holds or points at, if there is one."""
+        if isinstance(item, Poison):
+            return item
+        cell = self.root(item)
+        found = None if cell is None else state.get(("h", cell))
+        return found if isinstance(found, Poison) else None
+
+    left: State
+    right: State
+
+    def held_a(self, ref: Any) -> Any:
+        """Return a container's content in the first of the states being joined."""
+        return self.left.get(("h", ref.cell), UNDEFINED)
+
+    def held_b(self, ref: Any) -> Any:
+        """Return a container's content in the second of the states being joined."""
+        return self.right.get(("h", ref.cell), UNDEFINED)
+
+    def join_undefined(self, item: Any) -> Template:
+        """Return the template of a name that has a value on one path only."""
+        if isinstance(item, Tup):
+            parts = tuple(map(self.join_undefined, item.items))
+            return Template("tuple", parts, item.like, item.names)
+        if isinstance(item, Array | View):
+            cell = self.root(item)
+            cells = frozenset() if cell is None else frozenset({cell})
+            return Template("array", cells=cells)
+        if is_number(item):
+            return Template("leaf")
+        if isinstance(item, ListRef):
+            held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
+            if isinstance(held, RunList):
+                return Template("list", (Template("runlist", like=held.shape),))
+            if isinstance(held, tuple):
+                parts = tuple(map(self.join_undefined, held))
+                return Template("list", (Template("items", parts),))
+        if isinstance(item, DictRef):
+            held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
+            if isinstance(held, dict):
+                parts = tuple(map(self.join_undefined, held.values()))
+                return Template(
+                    "dict", (Template("dictitems", parts, names=tuple(held)),)
+                )
+        if isinstance(item, Known | Function | Partial):
+            return Template("same", like=item)
+        return Template(
+            "poison", like=Poison("a name has a value on one of the paths only")
+        )
+
+    def run_shape(self, a: Any, b: Any) -> Any:
+        """Return the common structure of the items of two lists."""
+        shapes: list[Any] = []
+        for held in (a, b):
+            if isinstance(held, RunList):
+                shapes.append(held.shape)
+            else:
+                shapes.extend(self.item_shape(i) for i in held)
+        if not shapes:
+            return None
+        # An empty run-time list has no structure of its own yet.
+        first = max(shapes, key=_width)
+        if any(s != first for s in shapes if s is not None or first is None):
+            raise self.refuse(
+                "the items of a list with a run-time length differ in structure",
+                "append items of one kind: all numbers, or tuples of one length.",
+            )
+        return first
+
+    def item_shape(self, item: Any) -> Any:
+        """Return the structure of one item of a run-time list."""
+        if isinstance(item, Tup):
+            return tuple(map(self.item_shape, item.items))
+        if isinstance(item, ListRef):
+            held = self.state.get(("h", item.cell))
+            if isinstance(held, RunList):
+                return None
+            if isinstance(held, tuple) and all(map(is_number, held)):
+                if held:
+                    return tuple(map(self.item_shape, held))
+                return self._item_without_shape(item)
+        if is_number(item):
+            return None
+        return self._item_without_shape(item)
+
+    def _item_without_shape(self, item: Any) -> Any:
+        """Ask for known items where an item cannot be kept in a run-time list."""
+        if self.active_loops:
+            # Written out iteration by iteration, the list's items are known.
+            raise self.need_static(
+                self.active_loops[-1], "the items of this list must be known"
+            )
+        raise self.refuse(
+            f"{self.describe(item)} cannot be kept in a list whose length is known "
+            "only at run time",
+            "append numbers, arrays or tuples of them.",
+        )
+
+    def flatten(self, template: Template, item: Any) -> list[Arg]:
+        """Return an abstract value as the graph values of a template."""
+        if template.kind in ("same", "poison"):
+            return []
+        if item is UNDEFINED:
+            if template.kind == "runlist":
+                return [self.emit("list") for _ in range(template.width)]
+            return [UNDEFINED] * template.width
+        if template.kind in ("leaf", "array"):
+            return [self.operand(item)]
+        if template.kind == "tuple":
+            items = item.items
+        elif template.kind in ("list", "dict"):
+            return self.flatten(template.parts[0], self.content(item.cell))
+        elif template.kind == "items":
+            items = item
+        elif template.kind == "dictitems":
+            items = tuple(item.values())
+        elif template.kind == "runlist":
+            return list(self.run_list(item, template.like).leaves)
+        else:
+            raise InternalError(f"cannot flatten {template.kind}")
+        found: list[Arg] = []
+        for part, one in zip(template.parts, items, strict=True):
+            found += self.flatten(part, one)
+        return found
+
+    def instantiate(self, template: Template, values: Iterator[Value]) -> Any:
+        """Rebuild an abstract value, or a cell's content, from graph values."""
+        kind = template.kind
+        if kind in ("same", "poison"):
+            return template.like
+        if kind == "leaf":
+            value = next(values)
+            return value
+        if kind == "array":
+            cell = self.fresh()
+            self.state["h", cell] = next(values)
+            if template.cells:
+                self.state["m", cell] = template.cells
+            return Array(cell)
+        if kind == "tuple":
+            items = tuple(self.instantiate(p, values) for p in template.parts)
+            return Tup(items, template.like, template.names)
+        if kind in ("list", "dict"):
+            cell = self.fresh()
+            self.state["h", cell] = self.instantiate(template.parts[0], values)
+            return ListRef(cell) if kind == "list" else DictRef(cell)
+        if kind == "items":
+            return tuple(self.instantiate(p, values) for p in template.parts)
+        if kind == "dictitems":
+            return {
+                k: self.instantiate(p, values)
+                for k, p in zip(template.names, template.parts, strict=True)
+            }
+        if kind == "runlist":
+            count = max(1, _width(template.like))
+            return RunList(tuple(next(values) for _ in range(count)), template.like)
+        raise InternalError(f"cannot rebuild {kind}")
+
+    def run_list(self, held: Any, shape: Any) -> RunList:
+        """Return a list's content as a run-time list of the given structure."""
+        count = max(1, _width(shape))
+        if isinstance(held, RunList):
+            if held.shape == shape:
+                return held
+            # An empty list begun without structure.
+            return RunList(tuple(self.emit("list") for _ in range(count)), shape)
+        columns: list[list[Arg]] = [[] for _ in range(count)]
+        for item in held:
+            for column, leaf in zip(columns, self.item_leaves(item), strict=True):
+                column.append(leaf)
+        return RunList(tuple(self.emit("list", *c) for c in columns), shape)
+
+    def item_leaves(self, item: Any) -> list[Arg]:
+        """Return the graph values of one item of a run-time list."""
+        if isinstance(item, Tup):
+            return [leaf for i in item.items for leaf in self.item_leaves(i)]
+        if isinstance(item, ListRef):
+            held = self.content(item.cell)
+            if isinstance(held, tuple):
+                self.state["ro", item.cell] = _IN_LIST
+                return [leaf for i in held for leaf in self.item_leaves(i)]
+        if isinstance(item, Array | View):
+            cell = self.root(item)
+            self.state["ro", cell] = _IN_LIST
+        return [self.operand(item)]
+
+    # Types where paths meet
+
+    def join_types(self, a: Arg, b: Arg) -> Type | None:
+        """Return a type that covers two arguments, or None."""
+        first, second = self.type_of(a), self.type_of(b)
+        if a is UNDEFINED:
+            return second
+        if b is UNDEFINED:
+            return first
+        if first is None or second is None:
+            return None
+        if first.kind == second.kind == "list":
+            # Types of lists are compared by their items.
+            return second if second.samples and second.samples[0] else first
+        if first == second:
+            return first
+        if first.is_scalar and second.is_scalar:
+            return self._join_scalars(first, second)
+        if first.kind == second.kind == "array" and first.rank == second.rank:
+            return self._join_arrays(first, second)
+        return None
+
+    def _join_scalars(self, first: Type, second: Type) -> Type | None:
+        with_samples = tuple(
+            np.add(p, q) for p, q in zip(first.samples, second.samples, strict=True)
+        )
+        if first.is_integral and second.is_integral:
+            return second if first.kind == "python" else first
+        joined = self.sampler.type_of(with_samples)
+        return (
+            joined
+            if joined is None or "numpy" in (first.kind, second.kind)
+            else (
+                Type("python", "float", (), tuple(map(float, with_samples)))
+                if joined.dtype == "float64"
+                else joined
+            )
+        )
+
+    def _join_arrays(self, first: Type, second: Type) -> Type | None:
+        shapes: list[tuple[int, int]] = []
+        for k in range(first.rank):
+            sizes = [
+                (t.samples[0].shape[k], t.samples[1].shape[k]) for t in (first, second)
+            ]
+            same = sizes[0] == sizes[1]
+            shapes.append(sizes[0] if same else self.sampler.fresh_pair())
+        dtype = np.result_type(first.dtype, second.dtype)
+        made = tuple(
+            np.full(tuple(s[which] for s in shapes), 0.5).astype(dtype)
+            for which in (0, 1)
+        )
+        return self.sampler.type_of(made)
+
+
+_IN_LIST = (
+    "an array that is an item of a list with a run-time length is changed in place",
+    "append a copy (`items.append(x.copy())`), or write `x = x + ...`.",
+)
