@@ -1,27 +1,16 @@
 """Memory: what can be mutated lives in a cell, and views point into their base's cell.
 
-After it, reading a name gives the value that its cell holds then, so that a write through
-one name of an array is seen through all its names, exactly as in NumPy.
+Reading a name gives the value that its cell holds then, so that a write through one
+name of an array is seen through all its names, exactly as in NumPy.
 """
 
 from __future__ import annotations
 
-import ast
-from abc import ABC
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, cast
+
 import numpy as np
-from ..errors import (
-    InternalError,
-    ShapeError,
-    Span,
-    UnsupportedSyntaxError,
-)
-from ..graph import UNDEFINED, Arg, Node, Param, Value, leaves, map_leaves
-from ..infer import Sampler, Unsampled
-from ..types import Type
+
+from ..graph import Arg, Value
 from .abstract import (
     Array,
     DictRef,
@@ -29,7 +18,6 @@ from .abstract import (
     Iterable,
     Known,
     ListRef,
-    NeedStatic,
     Obj,
     Partial,
     Poison,
@@ -38,10 +26,8 @@ from .abstract import (
     Shape,
     Tup,
     View,
-    is_number,
 )
 from .core import Core, spoken
-
 
 __all__ = ["Cells"]
 
@@ -62,9 +48,6 @@ RESHAPING = frozenset(
 
 class Cells(Core):
     """Read and write cells, and make operands of what they hold."""
-
-
-    # Reading and writing what mutates
 
     def wrap(self, value: Value) -> Any:
         """Give a fresh value a cell if it can be mutated."""

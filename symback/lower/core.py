@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from abc import ABC
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import (
-    InternalError,
     ShapeError,
     Span,
     UnsupportedSyntaxError,
@@ -21,22 +19,8 @@ from ..graph import UNDEFINED, Arg, Node, Param, Value, leaves, map_leaves
 from ..infer import Sampler, Unsampled
 from ..types import Type
 from .abstract import (
-    Array,
-    DictRef,
-    Function,
-    Iterable,
-    Known,
-    ListRef,
     NeedStatic,
-    Obj,
-    Partial,
-    Poison,
     Retry,
-    RunList,
-    Shape,
-    Tup,
-    View,
-    is_number,
 )
 
 __all__ = ["Core", "Frame", "Raises", "State", "Unassigned", "spoken"]
@@ -120,9 +104,20 @@ class Unassigned(Exception):
 
 
 State = dict[tuple[Any, ...], Any]
+"""What is known on the path being lowered.  The keys:
+
+("n", frame, name) : what a name stands for;
+("x", frame, exit) : whether the path has left by `return`, `break` or `continue`, and
+    with what;
+("h", cell) : what a cell holds;
+("m", cell) : the cells with which it may share memory;
+("ro", cell) : why it must not be written to, and what to do instead;
+("f", cell) : what makes the missing items of a dict;
+("t", 0) : the result of a branch that is being lowered.
+"""
 
 
-class Core(ABC):
+class Core:
     """Places, nodes and their types; the parts of the language build on it."""
 
     def __init__(self, mode: str, sampler: Sampler | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -28,14 +28,15 @@ from .abstract import (
     always,
     is_number,
 )
-from .core import Core, Raises, Template
+from .core import Raises
+from .joins import Joins, Template
 
 __all__ = ["Expressions"]
 
 _MISSING = object()
 
 
-class Expressions(Core):
+class Expressions(Joins, ABC):
     """Lower expressions; calls and loops are in the classes that build on this one."""
 
     def value(self, node: ast.expr) -> Any:
@@ -243,7 +244,7 @@ class Expressions(Core):
             raise self.written_out(self.refuse(reason[0], reason[1]))
 
     def check_inside(self, ref: ListRef | DictRef) -> None:
-        """Refuse to change a container outside the function: no statement is dropped."""
+        """Refuse to change a container outside the function: nothing is dropped."""
         if ("h", ref.cell) in self.captured_cells:
             raise self.refuse(
                 "a list or dict outside the function is changed",

@@ -1,49 +1,37 @@
 """Where paths meet: how two states become one.
 
 A name that differs on two paths becomes a graph value (or several, for a tuple, a list
-or a dict), an output of the branch or a parameter of the loop; a `Template` says how the
-abstract value is taken apart and rebuilt.
+or a dict), an output of the branch or a parameter of the loop; a `Template` says how
+the abstract value is taken apart and rebuilt.
 """
 
 from __future__ import annotations
 
-import ast
-from abc import ABC
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, cast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
-from ..errors import (
-    InternalError,
-    ShapeError,
-    Span,
-    UnsupportedSyntaxError,
-)
-from ..graph import UNDEFINED, Arg, Node, Param, Value, leaves, map_leaves
-from ..infer import Sampler, Unsampled
+
+from ..errors import InternalError
+from ..graph import UNDEFINED, Arg, Value
 from ..types import Type
 from .abstract import (
     Array,
     DictRef,
     Function,
-    Iterable,
     Known,
     ListRef,
-    NeedStatic,
     Obj,
     Partial,
     Poison,
-    Retry,
     RunList,
-    Shape,
     Tup,
     View,
     is_number,
 )
 from .cells import Cells
 from .core import State
-
 
 __all__ = ["Joins", "Template"]
 
@@ -79,7 +67,6 @@ def _width(shape: Any) -> int:
 
 class Joins(Cells):
     """Join abstract values and types."""
-
 
     def same(self, a: Any, b: Any) -> bool:
         """Say whether two abstract values are surely one."""

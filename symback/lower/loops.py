@@ -22,7 +22,8 @@ from .abstract import (
     View,
     always,
 )
-from .core import Template, Unassigned
+from .core import Unassigned
+from .joins import Template
 from .statements import Statements
 
 __all__ = ["Loops"]
