@@ -33,7 +33,7 @@ from .abstract import (
     View,
     is_number,
 )
-from .calls import AS_OPERATORS, INTRINSICS, OPERATIONS
+from .operations import AS_OPERATORS, INTRINSICS, OPERATIONS
 from .shapes import unbroadcast
 
 __all__: list[str] = []

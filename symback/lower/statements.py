@@ -26,13 +26,16 @@ from .abstract import (
     View,
     always,
 )
-from .calls import NEUTRAL, Calls
 from .core import Frame, Raises
+from .methods import Methods
 
 __all__ = ["Statements"]
 
+NEUTRAL = frozenset({"errstate", "printoptions", "catch_warnings", "nullcontext"})
+"""Context managers that leave values alone."""
 
-class Statements(Calls):
+
+class Statements(Methods):
     """Lower statements; loops are in the class that builds on this one."""
 
     # Exits: `return`, `break` and `continue` are flags in the state

@@ -1,0 +1,202 @@
+"""Attributes: of modules, classes, objects and arrays, and views of arrays."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import math
+import types
+from typing import Any
+
+import numpy as np
+
+from ..graph import UNDEFINED, Value
+from .abstract import (
+    Array,
+    DictRef,
+    Function,
+    Known,
+    ListRef,
+    Obj,
+    Partial,
+    Shape,
+    Tup,
+    View,
+)
+from .names import Names, Path
+from .operations import METHODS, is_users, name_of
+
+__all__ = ["Attributes"]
+
+
+class Attributes(Names):
+    """Lower attribute access."""
+
+    # Attributes
+
+    def attribute(self, item: Any, name: str) -> Any:
+        if isinstance(item, Known):
+            return self.known_attribute(item, name)
+        if isinstance(item, Array | View | Value):
+            return self.array_attribute(item, name)
+        if isinstance(item, Tup) and name in item.names:
+            return item.items[item.names.index(name)]
+        if isinstance(item, Tup) and item.like is not None:
+            return self.class_attribute(item, item.like, name)
+        if isinstance(item, Obj):
+            return self.object_attribute(item, name)
+        if isinstance(item, Shape | Tup | ListRef | DictRef):
+            return Partial(("method", item, name))
+        if isinstance(item, Function) and name == "__name__":
+            return Known(item.name)
+        raise self.refuse(f"{self.describe(item)} has no attribute `{name}` here")
+
+    def known_attribute(self, item: Known, name: str) -> Any:
+        """Read an attribute of a module, class or object outside the function."""
+        thing = item.value
+        if isinstance(thing, np.ufunc):
+            return Known(getattr(thing, name))
+        if isinstance(thing, types.ModuleType | type | types.FunctionType):
+            if not hasattr(thing, name):
+                near = difflib.get_close_matches(name, dir(thing), 1)
+                hint = f"did you mean `{near[0]}`?" if near else None
+                raise self.refuse(f"`{name_of(thing)}` has no attribute `{name}`", hint)
+            found = getattr(thing, name)
+            constant = self.named_constant(thing, name, found)
+            if constant is not None:
+                return constant
+            inner = item.path.step("attr", name) if item.path else None
+            if (
+                inner is not None
+                and isinstance(found, types.FunctionType)
+                and (is_users(thing))
+            ):
+                return self.capture(found, inner)
+            numeric = isinstance(
+                found, float | np.ndarray | np.generic | int | list | dict
+            )
+            if numeric and not isinstance(found, bool) and is_users(thing):
+                return self.capture(
+                    found, inner or Path("object", thing, "").step("attr", name)
+                )
+            return Known(found, inner)
+        if isinstance(thing, str | bytes | int | float | complex | tuple | np.dtype):
+            found = getattr(thing, name)
+            return Known(found)
+        if type(thing).__module__.startswith(("scipy.", "numpy.")):
+            return Known(getattr(thing, name))
+        # An object of the user's: its attributes are read anew at each call.
+        static = inspect.getattr_static(thing, name, UNDEFINED)
+        if static is UNDEFINED:
+            raise self.refuse(f"`{type(thing).__name__}` has no attribute `{name}`")
+        if isinstance(static, property) and static.fget is not None:
+            return self.inline(self.live_function(static.fget), [item], {})
+        if isinstance(static, types.FunctionType):
+            return Partial(Known(static), (item,))
+        path = item.path or Path("object", thing, type(thing).__name__.lower())
+        return self.capture(getattr(thing, name), path.step("attr", name))
+
+    def named_constant(self, module: Any, name: str, found: Any) -> Any:
+        """Return pi and e as their names, so that the text shows them."""
+        if type(found) is float and math.isfinite(found):
+            if module is np and name in ("pi", "e", "euler_gamma"):
+                return self.emit(f"np.{name}")
+            if module is math and name in ("pi", "e", "tau"):
+                return self.emit(f"math.{name}")
+        return None
+
+    def class_attribute(self, item: Any, kind: type, name: str) -> Any:
+        """Read a method, property or class attribute of an object of a known class."""
+        static = inspect.getattr_static(kind, name, UNDEFINED)
+        if static is UNDEFINED:
+            raise self.refuse(f"`{kind.__name__}` has no attribute `{name}`")
+        if isinstance(static, property) and static.fget is not None:
+            return self.inline(self.live_function(static.fget), [item], {})
+        if isinstance(static, functools.cached_property):
+            return self.inline(self.live_function(static.func), [item], {})
+        if isinstance(static, staticmethod):
+            return Known(static.__func__)
+        if isinstance(static, classmethod):
+            return Partial(Known(static.__func__), (Known(kind),))
+        if isinstance(static, types.FunctionType):
+            return Partial(Known(static), (item,))
+        if isinstance(item, Tup):
+            return Partial(("method", item, name))
+        return self.capture(
+            static, Path("object", kind, kind.__name__).step("attr", name)
+        )
+
+    def object_attribute(self, item: Obj, name: str) -> Any:
+        """Read an attribute of a parameter, or of an object made in the function."""
+        held = self.content(item.cell)
+        if name in held:
+            return held[name]
+        kind = held["__class__"]
+        return self.class_attribute(item, kind, name)
+
+    def array_attribute(self, item: Any, name: str) -> Any:
+        """Read an attribute of an array or a number."""
+        value = self.operand(item)
+        known = value.type if isinstance(value, Value) else None
+        if name == "T":
+            return self.view(item, "np.transpose")
+        if name == "mT":
+            return self.wrap(self.emit("np.matrix_transpose", value))
+        if name == "shape":
+            return self.shape_of(value)
+        if name == "ndim":
+            return Known(known.rank) if known else self.emit("np.ndim", value)
+        if name == "size":
+            return self.emit("np.size", value)
+        if name == "dtype":
+            if known is not None:
+                return Known(np.dtype(known.dtype))
+            return self.emit("attr", value, "dtype")
+        if name in ("real", "imag"):
+            return self.wrap(self.emit(f"np.{name}", value))
+        if name == "flat":
+            return self.view(item, "np.ravel")
+        if name in METHODS or hasattr(np.ndarray, name) or hasattr(float, name):
+            return Partial(("method", item, name))
+        if known is None:
+            title = value.name if isinstance(value, Value) else None
+            raise self.ask_arguments(title or "it", f"is asked for `.{name}`")
+        raise self.refuse(f"{self.describe(item)} has no attribute `{name}`")
+
+    def shape_of(self, value: Any) -> Any:
+        """Return an array's shape: a tuple of run-time integers for a known rank."""
+        known = value.type if isinstance(value, Value) else None
+        if known is None or known.kind not in ("array", "numpy", "python"):
+            if self.mode != "generic" and known is not None and known.kind == "list":
+                raise self.refuse("a list has no attribute `shape`")
+            return Shape(self.emit("shape", value))
+        dims: list[Any] = []
+        for k in range(known.rank):
+            if self.mode == "exact" and known.dims[k].isdigit():
+                dims.append(Known(int(known.dims[k])))
+            else:
+                dims.append(self.emit("dim", value, k))
+        return Tup(tuple(dims))
+
+    def view(self, item: Any, op: str, *args: Any, **kwargs: Any) -> Any:
+        """Return a view of an array (or the value, where it cannot be written)."""
+        base = self.operand(item)
+        value = self.emit(op, base, *args, **kwargs)
+        return self.view_of(item, base, value, op, args, kwargs)
+
+    def view_of(
+        self, item: Any, base: Any, value: Value, op: str, args: Any, kwargs: Any
+    ) -> Any:
+        """Return a value as a view of an array, if it shares its memory."""
+        if not isinstance(item, Array | View) or not isinstance(base, Value):
+            return self.wrap(value)
+        if value.type is not None:
+            if not value.type.is_array:
+                return self.wrap(value)
+            known = () if base.type is None else base.type.samples
+            if not known or not np.shares_memory(value.type.samples[0], known[0]):
+                return self.wrap(value)
+        else:
+            self.uncertain.add(value)
+        return View(item, op, tuple(args), value, base, tuple(kwargs.items()))

@@ -1,0 +1,258 @@
+"""Methods of arrays, lists, dicts and tuples."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import Value
+from .abstract import (
+    Array,
+    DictRef,
+    Iterable,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Tup,
+    View,
+)
+from .calls import Calls
+from .operations import INTRINSICS, METHODS, is_random
+
+__all__ = ["Methods"]
+
+
+class Methods(Calls):
+    """Lower calls of methods by what their object is."""
+
+    # Methods
+
+    def method(
+        self, item: Any, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a method of an abstract value."""
+        if isinstance(item, Iterable):
+            item = self.listed(item)
+        if isinstance(item, Array | View | Value):
+            return self.array_method(item, name, args, kwargs)
+        if isinstance(item, ListRef):
+            return self.list_method(item, name, args, kwargs)
+        if isinstance(item, DictRef):
+            return self.dict_method(item, name, args, kwargs)
+        if isinstance(item, Tup):
+            return self.tuple_method(item, name, args, kwargs)
+        if isinstance(item, Obj) and item.value is not None and is_random(item.actual):
+            given = tuple(self.operand(a) for a in args)
+            named = {k: self.operand(a) for k, a in kwargs.items()}
+            return self.wrap(self.emit("method", item.value, name, given, named))
+        return self.call_value(self.attribute(item, name), args, kwargs)
+
+    def array_method(
+        self, item: Any, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a method of an array or a number."""
+        value = self.operand(item)
+        if name == "reshape":
+            if len(args) == 1:
+                return self.plain_op("np.reshape", [item, args[0]], kwargs)
+            return self.plain_op("np.reshape", [item, Tup(tuple(args))], kwargs)
+        if name == "transpose":
+            if not args or (isinstance(args[0], Known) and args[0].value is None):
+                return self.view(item, "np.transpose")
+            axes = args[0] if isinstance(args[0], Tup | ListRef) else Tup(tuple(args))
+            return self.wrap(self.emit("np.transpose", value, self.operand(axes)))
+        if name in ("copy", "flatten", "__copy__", "__deepcopy__"):
+            if name == "flatten":
+                flat = self.emit("np.ravel", value, *(self.operand(a) for a in args))
+                return self.wrap(flat)
+            return self.wrap(self.emit("np.copy", value))
+        if name == "astype":
+            kind = args[0] if args else kwargs["dtype"]
+            kept = kwargs.get("copy")
+            if isinstance(kept, Known) and not kept.value:
+                known = self.type_of(value)
+                if known is None:
+                    return self.maybe_alias(
+                        self.wrap(self.emit("astype", value, self.operand(kind))), item
+                    )
+                if isinstance(kind, Known) and np.dtype(kind.value) == known.dtype:
+                    return item
+            return self.wrap(self.emit("astype", value, self.operand(kind)))
+        if name == "item":
+            if args:
+                flat = self.emit("np.ravel", value)
+                place = [self.operand(a) for a in args]
+                base = flat if len(place) == 1 else value
+                value = self.emit(
+                    "getitem", base, place[0] if len(place) == 1 else tuple(place)
+                )
+            return self.emit("item", value)
+        if name == "tolist":
+            return self.wrap(self.emit("tolist", value))
+        if name in ("fill", "sort", "put", "itemset", "partition", "resize"):
+            return self.mutating_method(item, name, args, kwargs)
+        if name in METHODS:
+            return self.call_op(METHODS[name], [item, *args], kwargs)
+        if name in ("is_integer", "as_integer_ratio", "conjugate"):
+            return self.emit(
+                "method", value, name, tuple(self.operand(a) for a in args), {}
+            )
+        if self.type_of(value) is None:
+            title = value.name if isinstance(value, Value) else None
+            raise self.ask_arguments(title or "it", f"is asked for `.{name}()`")
+        raise self.refuse(f"the array method `{name}` is not supported")
+
+    def mutating_method(
+        self, item: Any, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call an array method that changes the array."""
+        if name == "fill":
+            self.store(item, Known(Ellipsis), args[0])
+        elif name == "put":
+            flat = self.view(item, "np.ravel")
+            if not isinstance(flat, View):
+                raise self.refuse("`put` on this array is not supported")
+            self.store(flat, args[0], args[1])
+        elif name == "sort":
+            new = self.plain_op("np.sort", [item, *args], kwargs)
+            self.write(item, self.read(new))
+        else:
+            raise self.refuse(f"the array method `{name}` is not supported")
+        return Known(None)
+
+    def list_method(
+        self, ref: ListRef, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a method of a list."""
+        held = self.content(ref.cell)
+        if name not in ("copy", "index", "count"):
+            self.check_changeable(ref)
+        if name == "append":
+            self.list_append(ref, args[0])
+            return Known(None)
+        if name == "extend":
+            self.list_extend(ref, args[0])
+            return Known(None)
+        if name == "copy":
+            return self.copy_list(ref)
+        if isinstance(held, RunList):
+            if name == "pop" and not args and len(held.leaves) == 1:
+                rest, last = self.emit_many("list_pop", 2, held.leaves[0])
+                self.state["h", ref.cell] = RunList((rest,), held.shape)
+                return self.wrap(last)
+            first = args and isinstance(args[0], Known) and args[0].value == 0
+            if name in ("pop", "popleft") and (first or name == "popleft"):
+                item = self.run_item(held, Known(0))
+                rests = [self.emit("getitem", r, slice(1, None)) for r in held.leaves]
+                self.state["h", ref.cell] = RunList(tuple(rests), held.shape)
+                return item
+            if name == "reverse":
+                new = tuple(self.emit("list_reverse", leaf) for leaf in held.leaves)
+                self.state["h", ref.cell] = RunList(new, held.shape)
+                return Known(None)
+            raise self.refuse(
+                f"`{name}` of a list with a run-time length is not supported"
+            )
+        items = list(held)
+        if name == "popleft":
+            found = items.pop(0)
+            self.state["h", ref.cell] = tuple(items)
+            return found
+        if name == "pop":
+            where = args[0].value if args else -1
+            found = items.pop(where)
+            self.state["h", ref.cell] = tuple(items)
+            return found
+        if name == "insert" and isinstance(args[0], Known):
+            items.insert(args[0].value, args[1])
+        elif name == "reverse":
+            items.reverse()
+        elif name == "clear":
+            items.clear()
+        elif name == "sort" and not kwargs:
+            items = self.known_items(INTRINSICS[sorted](self, [ref], {}))
+        elif name in ("index", "count") and all(isinstance(i, Known) for i in items):
+            return Known(getattr([i.value for i in items], name)(args[0].value))
+        else:
+            raise self.refuse(f"the list method `{name}` is not supported here")
+        self.state["h", ref.cell] = tuple(items)
+        return Known(None)
+
+    def list_extend(self, ref: ListRef, more: Any) -> None:
+        walked = self.iterate(more)
+        if walked.items is not None:
+            for item in walked.items:
+                self.list_append(ref, item)
+            return
+        self.loop(walked, lambda item: self.list_append(ref, item))
+
+    @abstractmethod
+    def loop(
+        self,
+        walked: Iterable,
+        body: Callable[[Any], None],
+        flags: Sequence[Any] = (),
+    ) -> None:
+        """Run a body for each item."""
+
+    def dict_method(
+        self, ref: DictRef, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a method of a dict."""
+        held = dict(self.content(ref.cell))
+        if name == "items":
+            return Tup(tuple(Tup((self.key_item(k), v)) for k, v in held.items()))
+        if name == "keys":
+            return Tup(tuple(map(self.key_item, held)))
+        if name == "values":
+            return Tup(tuple(held.values()))
+        if name == "get":
+            default = args[1] if len(args) > 1 else Known(None)
+            return held.get(self.key(args[0]), default)
+        if name == "copy":
+            return self.new_dict(held)
+        if name == "update":
+            held.update(self.content(args[0].cell) if args else {})
+            held.update(kwargs)
+            self.state["h", ref.cell] = held
+            return Known(None)
+        if name == "setdefault":
+            found = held.setdefault(self.key(args[0]), args[1])
+            self.state["h", ref.cell] = held
+            return found
+        if name == "pop":
+            key = self.key(args[0])
+            if key not in held and len(args) > 1:
+                return args[1]
+            found = held.pop(key)
+            self.state["h", ref.cell] = held
+            return found
+        raise self.refuse(f"the dict method `{name}` is not supported")
+
+    def key_item(self, key: Any) -> Any:
+        """Return a dict key as an abstract value."""
+        if isinstance(key, tuple):
+            return Tup(tuple(map(self.key_item, key)))
+        return Known(key)
+
+    def tuple_method(
+        self, item: Tup, name: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a method of a tuple or a named tuple."""
+        if name == "_replace":
+            items = [
+                kwargs.get(field, old)
+                for field, old in zip(item.names, item.items, strict=True)
+            ]
+            return Tup(tuple(items), item.like, item.names)
+        if name == "_asdict":
+            return self.new_dict(dict(zip(item.names, item.items, strict=True)))
+        if name in ("index", "count") and all(isinstance(i, Known) for i in item.items):
+            return Known(getattr([i.value for i in item.items], name)(args[0].value))
+        if item.like is not None:
+            return self.call_value(self.attribute(item, name), args, kwargs)
+        raise self.refuse(f"the tuple method `{name}` is not supported here")
