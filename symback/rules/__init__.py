@@ -22,8 +22,10 @@ from . import (
     special,
     statistics,
     stats,
+    tables,
     trigonometric,
     ufuncs,
+    weighted,
 )
 from .registry import CLOSED, REGISTRY, Rule, find
 
@@ -49,6 +51,8 @@ FAMILIES = (
     statistics,
     stats,
     ufuncs,
+    tables,
+    weighted,
     lists,
     closed,
 )

@@ -18,9 +18,9 @@ from .decompositions import (
     svdvals_of,
 )
 from .helpers import distance_weights, symmetrized, triangle
-from .indexing import trapezoid_dx, trapezoid_x, trapezoid_y
 from .linalg import norm_of, solve_a, solve_b
 from .registry import pullback
+from .tables import trapezoid_dx, trapezoid_x, trapezoid_y
 
 Array = Any
 
