@@ -24,13 +24,14 @@ from .abstract import (
     Tup,
     View,
 )
-from .names import Names, Path
+from .functions import Functions
+from .names import Path
 from .operations import METHODS, is_users, name_of
 
 __all__ = ["Attributes"]
 
 
-class Attributes(Names):
+class Attributes(Functions):
     """Lower attribute access."""
 
     # Attributes

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import UNDEFINED, Block, Node, Value, leaves
+from ..graph import Value
 from ..rules.registry import OPERATORS
 from .abstract import (
     Array,
@@ -22,21 +22,22 @@ from .abstract import (
     Obj,
     Poison,
     RunList,
-    Shape,
     Tup,
     View,
-    always,
     is_number,
 )
+from .branches import Branches
 from .core import Raises
-from .joins import Joins, Template
 
 __all__ = ["Expressions"]
+
+MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+"""Comparisons and what they are from the other side."""
 
 _MISSING = object()
 
 
-class Expressions(Joins, ABC):
+class Expressions(Branches, ABC):
     """Lower expressions; calls and loops are in the classes that build on this one."""
 
     def value(self, node: ast.expr) -> Any:
@@ -325,9 +326,9 @@ class Expressions(Joins, ABC):
         counts = op == "mul" and known.is_integral and not known.is_array
         return known.kind in ("array", "numpy") and not counts
 
+    @abstractmethod
     def call_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function of NumPy, math or SciPy."""
-        raise NotImplementedError
 
     def overloaded(self, op: str, items: tuple[Any, ...]) -> Any:
         """Apply an operator that a user's class defines; None if it does not."""
@@ -427,476 +428,9 @@ class Expressions(Joins, ABC):
         held = self.content(item.cell)
         return list(held) if isinstance(held, tuple) else None
 
-    def on_Compare(self, node: ast.Compare) -> Any:
-        left = self.value(node.left)
-        result: Any = None
-        rest = list(zip(node.ops, node.comparators, strict=True))
-
-        def step(number: int, left: Any) -> Any:
-            op, right_node = rest[number]
-            right = self.value(right_node)
-            with self.at(node):
-                found = self.compare(op, left, right)
-                if number + 1 == len(rest):
-                    return found
-                if isinstance(found, Known):
-                    return step(number + 1, right) if found.value else found
-                return self.choose(
-                    self.truth(found), lambda: step(number + 1, right), lambda: found
-                )
-
-        result = step(0, left)
-        return result
-
-    def compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        """Apply a comparison operator."""
-        if isinstance(op, ast.Is | ast.IsNot):
-            return self.identical(left, right, isinstance(op, ast.Is))
-        if isinstance(op, ast.In | ast.NotIn):
-            found = self.contains(left, right)
-            return found if isinstance(op, ast.In) else self.negate(found)
-        name = OPERATORS[type(op).__name__]
-        if isinstance(left, Tup | ListRef) and isinstance(right, Tup | ListRef):
-            return self.compare_sequences(name, left, right)
-        if isinstance(left, Shape) or isinstance(right, Shape):
-            return self.emit(name, self.operand(left), self.operand(right))
-        for one, other in ((left, right), (right, left)):
-            known = isinstance(one, Known) and one.value is None
-            known = known or (isinstance(one, Known) and isinstance(one.value, str))
-            if known and not self.may_equal(other):
-                return Known(name == "ne")
-        if (
-            name in ("eq", "ne")
-            and isinstance(left, Known)
-            and isinstance(right, Known)
-        ):
-            equal = left.value is right.value or left.value == right.value
-            return Known(bool(equal) == (name == "eq"))
-        return self.operate(name, left, right)
-
-    def may_equal(self, item: Any) -> bool:
-        """Say whether a value may turn out to be a string or None."""
-        if isinstance(item, Known):
-            return True
-        if isinstance(item, Value | Array | View):
-            value = item if isinstance(item, Value) else self.read(item)
-            return value.type is None or value.type.dtype in ("str", "NoneType")
-        return False
-
-    def compare_sequences(self, name: str, left: Any, right: Any) -> Any:
-        """Compare two tuples or lists entry by entry."""
-        one, two = self.sequence_items(left), self.sequence_items(right)
-        if name not in ("eq", "ne") or one is None or two is None:
-            raise self.refuse("only equality of tuples and lists can be compared")
-        if len(one) != len(two):
-            return Known(name == "ne")
-        result: Any = Known(True)
-        for a, b in zip(one, two, strict=True):
-            equal = self.truth(self.compare(ast.Eq(), a, b))
-            result = self.choose(result, always(equal), always(Known(False)))
-        return result if name == "eq" else self.negate(result)
-
-    def identical(self, left: Any, right: Any, positive: bool) -> Any:
-        """Lower ``is`` and ``is not``; with None it is decided by the type."""
-        if isinstance(left, Known) and not isinstance(right, Known):
-            left, right = right, left
-        if isinstance(left, Known) and isinstance(right, Known):
-            return Known((left.value is right.value) == positive)
-        if isinstance(left, Value | Array | View):
-            value = left if isinstance(left, Value) else self.read(left)
-            if value.type is None and self.maybe_none(value):
-                op = "is_" if positive else "is_not"
-                return self.emit(op, value, self.operand(right))
-        same = not isinstance(right, Known) and self.same(left, right)
-        return Known(same == positive)
-
-    def maybe_none(self, value: Value) -> bool:
-        """Say whether a value of unknown type may be None: it passed through a join."""
-        node = self.defs.get(value)
-        return node is None or node.op in ("if", "for", "while")
-
-    def contains(self, item: Any, container: Any) -> Any:
-        """Lower ``in``."""
-        if isinstance(container, DictRef):
-            return Known(self.key(item) in self.content(container.cell))
-        if isinstance(container, Known) and isinstance(item, Known):
-            return Known(item.value in container.value)
-        if isinstance(container, Tup | ListRef):
-            found = self.sequence_items(container)
-            if found is not None:
-                result: Any = Known(False)
-                for one in found:
-                    equal = self.truth(self.compare(ast.Eq(), item, one))
-                    if isinstance(equal, Known):
-                        if equal.value:
-                            return Known(True)
-                        continue
-                    result = self.choose(equal, always(Known(True)), always(result))
-                return result
-        return self.emit("contains", self.operand(item), self.operand(container))
-
-    def negate(self, item: Any) -> Any:
-        """Lower ``not`` of a truth value."""
-        if isinstance(item, Known):
-            return Known(not item.value)
-        return self.emit("not_", self.operand(item))
-
-    def truth(self, item: Any) -> Any:
-        """Return a truth value: `Known` where it can be decided, else a graph value."""
-        if isinstance(item, Known):
-            return Known(bool(item.value))
-        if isinstance(item, Tup):
-            return Known(bool(item.items))
-        if isinstance(item, ListRef | DictRef):
-            held = self.content(item.cell)
-            if isinstance(held, RunList):
-                return self.emit("gt", self.emit("builtins.len", held.leaves[0]), 0)
-            return Known(bool(held))
-        if isinstance(item, Function | Obj):
-            return Known(True)
-        if isinstance(item, Shape):
-            return item.value
-        return self.operand(item)
-
-    def test(self, node: ast.expr) -> Any:
-        """Return the truth value of a condition, its operands' truth values with it."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return self.negate(self.test(node.operand))
-        if not isinstance(node, ast.BoolOp):
-            return self.truth(self.value(node))
-        both = isinstance(node.op, ast.And)
-
-        def step(number: int) -> Any:
-            truth = self.test(node.values[number])
-            if number + 1 == len(node.values):
-                return truth
-            if isinstance(truth, Known):
-                return step(number + 1) if bool(truth.value) == both else truth
-
-            def rest() -> Any:
-                return step(number + 1)
-
-            def kept() -> Any:
-                return Known(not both)
-
-            with self.at(node):
-                return self.choose(
-                    truth, rest if both else kept, kept if both else rest
-                )
-
-        return step(0)
-
-    def on_BoolOp(self, node: ast.BoolOp) -> Any:
-        both = isinstance(node.op, ast.And)
-
-        def step(number: int) -> Any:
-            item = self.value(node.values[number])
-            if number + 1 == len(node.values):
-                return item
-            truth = self.truth(item)
-            if isinstance(truth, Known):
-                return step(number + 1) if bool(truth.value) == both else item
-
-            def rest() -> Any:
-                return step(number + 1)
-
-            def kept() -> Any:
-                return item
-
-            with self.at(node):
-                return self.choose(
-                    truth, rest if both else kept, kept if both else rest
-                )
-
-        return step(0)
-
-    def on_IfExp(self, node: ast.IfExp) -> Any:
-        test = self.test(node.test)
-        with self.at(node):
-            return self.choose(
-                test, lambda: self.value(node.body), lambda: self.value(node.orelse)
-            )
-
-    # Branches
-
-    def choose(
-        self,
-        test: Any,
-        then: Callable[[], Any],
-        other: Callable[[], Any],
-        catch: Any = None,
-    ) -> Any:
-        """Run one of two parts by a truth value, and return the abstract result.
-
-        With `catch`, names of exceptions, the second part runs where the first raises.
-        """
-        if catch is None and isinstance(test, Known):
-            return then() if test.value else other()
-        before = dict(self.state)
-        span = self.span()
-        self.conditional += 1
-        try:
-            sides = []
-            for part in (then, other):
-                self.state = dict(before)
-                nodes, state, result = self.nested(part)
-                state["t", 0] = UNDEFINED if result is None else result
-                sides.append((nodes, state))
-        finally:
-            self.conditional -= 1
-        return self.merge(test, before, sides, span, catch)
-
-    def merge(
-        self, test: Any, before: Any, sides: Any, span: Any, catch: Any = None
-    ) -> Any:
-        """Make an ``if`` node of two lowered sides and join their states."""
-        (nodes1, state1), (nodes2, state2) = sides
-        self.left, self.right = state1, state2
-        templates: dict[Any, Template] = {}
-        kept: dict[Any, Any] = {}
-        keys = dict.fromkeys([*before, *state1, *state2])
-        for key in keys:
-            a = state1.get(key, self.base(key))
-            b = state2.get(key, self.base(key))
-            if a is b:
-                kept[key] = a
-            elif key[0] == "h" and (key not in state1 or key not in state2):
-                if key in before:
-                    kept[key] = before[key]
-                elif self.base(key) is not UNDEFINED:
-                    templates[key] = self.join(a, b)
-            elif key[0] in ("m", "ro", "f"):
-                kept[key] = self.join_marks(key, a, b)
-            else:
-                self.left, self.right = state1, state2
-                template = self.join(a, b)
-                if template.kind == "same":
-                    kept[key] = template.like
-                else:
-                    templates[key] = template
-        results: list[tuple[Any, ...]] = []
-        blocks = []
-        for nodes, state in sides:
-            self.nodes, outside = nodes, self.nodes
-            self.state = state
-            flat: list[Any] = []
-            for key, template in templates.items():
-                flat += self.flatten(template, state.get(key, self.base(key)))
-            blocks.append(self.block((), nodes, tuple(flat)))
-            results.append(tuple(flat))
-            self.nodes = outside
-        hints = [
-            key[2] if key[0] == "n" and template.width == 1 else None
-            for key, template in templates.items()
-            for _ in range(template.width)
-        ]
-        outs = []
-        for a, b, hint in zip(*results, hints, strict=True):
-            outs.append(Value(hint, self.join_types(a, b)))
-        self.state = kept
-        if outs or any(nodes1) or any(nodes2):
-            kwargs = {} if catch is None else {"catch": catch}
-            self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
-        values = iter(outs)
-        for key, template in templates.items():
-            self.state[key] = self.instantiate(template, values)
-        for key in [k for k in self.state if self.state[k] is UNDEFINED]:
-            del self.state[key]
-        result = self.state.pop(("t", 0), None)
-        return result
-
-    def base(self, key: Any) -> Any:
-        """Return what a cell of a captured container holds at the start."""
-        return self.captured_cells.get(key, UNDEFINED)
-
-    captured_cells: dict[Any, Any]
-
-    def join_marks(self, key: Any, a: Any, b: Any) -> Any:
-        """Join what is known of a cell's aliases: the more careful of both."""
-        if a is UNDEFINED or b is UNDEFINED:
-            return b if a is UNDEFINED else a
-        return a | b if key[0] == "m" else a
-
-    def block(self, params: Any, nodes: list[Node], results: Any) -> Any:
-        """Make a block."""
-        return Block(tuple(params), tuple(nodes), tuple(results))
-
-    # Subscripts
-
-    def on_Subscript(self, node: ast.Subscript) -> Any:
-        item = self.value(node.value)
-        index = self.index(node.slice)
-        with self.at(node):
-            return self.getitem(item, index)
-
-    def index(self, node: ast.expr) -> Any:
-        """Return an index: an abstract value, a slice of them, or a tuple."""
-        if isinstance(node, ast.Slice):
-            parts = (node.lower, node.upper, node.step)
-            return slice(*(None if p is None else self.value(p) for p in parts))
-        if isinstance(node, ast.Tuple):
-            found: list[Any] = []
-            for element in node.elts:
-                if isinstance(element, ast.Starred):
-                    found += self.known_items(self.value(element.value))
-                else:
-                    found.append(self.index(element))
-            return Tup(tuple(found))
-        return self.value(node)
-
-    def known_slice(self, index: slice) -> slice:
-        """Return a slice of known integers, asking for them where they are not."""
-        parts: list[Any] = []
-        for part in (index.start, index.stop, index.step):
-            if part is None or isinstance(part, Known):
-                parts.append(None if part is None else part.value)
-            else:
-                raise self.need_static(part, "the bounds of this slice must be known")
-        return slice(*parts)
-
-    def getitem(self, item: Any, index: Any) -> Any:
-        """Read ``item[index]``."""
-        if isinstance(item, Tup | ListRef):
-            return self.sequence_item(item, index)
-        if isinstance(item, DictRef):
-            held, key = self.content(item.cell), self.key(index)
-            factory = self.state.get(("f", item.cell))
-            if key not in held and factory is not None:
-                made = self.call_value(factory, [], {})
-                self.state["h", item.cell] = {**held, key: made}
-                return made
-            if key not in held:
-                raise Raises(KeyError, self.refuse(f"the dict has no key {key!r}"))
-            return held[key]
-        if isinstance(item, Known):
-            if item.value is np.c_ or item.value is np.r_:
-                return self.joined_arrays(item.value is np.c_, index)
-            if isinstance(item.value, np.ndarray | np.generic):
-                raise self.refuse("this array is not known here")
-            if isinstance(index, slice):
-                return Known(item.value[self.known_slice(index)])
-            if isinstance(index, Known):
-                return Known(item.value[index.value])
-            raise self.need_static(self.operand(index), "this index must be known")
-        if isinstance(item, Shape):
-            return self.emit("getitem", item.value, self.operand(index))
-        if isinstance(item, Iterable):
-            return self.sequence_item(self.listed(item), index)
-        if isinstance(item, Obj):
-            method = self.attribute(item, "__getitem__")
-            return self.call_value(method, [index], {})
-        return self.array_item(item, index)
-
-    def joined_arrays(self, columns: bool, index: Any) -> Any:
-        """Lower ``np.c_[a, b]`` and ``np.r_[a, b]`` of arrays and numbers."""
-        parts = list(index.items) if isinstance(index, Tup) else [index]
-        strange = (slice, ListRef)
-        if any(
-            isinstance(p, strange)
-            or (isinstance(p, Known) and isinstance(p.value, str))
-            for p in parts
-        ):
-            raise self.refuse(
-                "only arrays and numbers are supported in `np.r_` and `np.c_`"
-            )
-        if columns:
-            return self.call_op("np.column_stack", [Tup(tuple(parts))], {})
-        flat = [self.call_op("np.atleast_1d", [p], {}) for p in parts]
-        return self.call_op("np.concatenate", [Tup(tuple(flat))], {})
-
-    def sequence_item(self, item: Any, index: Any) -> Any:
-        """Read an item of a tuple or a list."""
-        held = item.items if isinstance(item, Tup) else self.content(item.cell)
-        if isinstance(held, RunList):
-            return self.run_item(held, index)
-        if isinstance(index, slice):
-            part = list(held)[self.known_slice(index)]
-            return Tup(tuple(part)) if isinstance(item, Tup) else self.new_list(part)
-        if isinstance(index, Known):
-            if not isinstance(index.value, int) or not (
-                -len(held) <= index.value < len(held)
-            ):
-                outside = self.refuse(
-                    f"index {index.value!r} is outside a sequence of {len(held)} items"
-                )
-                raise Raises(IndexError, outside)
-            return held[index.value]
-        position = self.operand(index)
-        found, param = self.origin(position)
-        fixed = found is not None and self.indices[found]
-        if fixed or param not in (None, "shape") or not all(map(is_number, held)):
-            raise self.need_static(position, "an index into a list must be known")
-        made = self.run_list(tuple(held), None)
-        return self.wrap(self.emit("getitem", made.leaves[0], position))
-
-    def run_item(self, held: RunList, index: Any) -> Any:
-        """Read an item, or a slice, of a list whose length is known at run time."""
-        place = self.operand(index)
-        read = iter([self.emit("getitem", leaf, place) for leaf in held.leaves])
-        if isinstance(index, slice):
-            cell = self.fresh()
-            self.state["h", cell] = RunList(tuple(read), held.shape)
-            return ListRef(cell)
-
-        def rebuild(shape: Any) -> Any:
-            if shape is None:
-                item = self.wrap(next(read))
-                if isinstance(item, Array | ListRef):
-                    self.state["ro", item.cell] = (
-                        "an item of a list with a run-time length is changed in place",
-                        "make a copy first: `x = items[i].copy()`.",
-                    )
-                return item
-            return Tup(tuple(rebuild(part) for part in shape))
-
-        return rebuild(held.shape)
-
-    def array_item(self, item: Any, index: Any) -> Any:
-        """Read entries of an array; basic indices give a view of it."""
-        base = self.operand(item)
-        if isinstance(index, Known) and isinstance(index.value, str):
-            known = base.type if isinstance(base, Value) else None
-            if known is None:
-                name = base.name if isinstance(base, Value) else None
-                raise self.ask_arguments(name or "it", "is indexed by a string")
-        place = self.operand(index)
-        value = self.emit("getitem", base, place)
-        if value.type is not None and not value.type.is_array:
-            return self.wrap(value)
-        basic = self.basic_index(place)
-        if basic is False or not isinstance(item, Array | View):
-            return self.wrap(value)
-        if basic is None:
-            self.uncertain.add(value)
-        assert isinstance(base, Value)
-        return View(item, "getitem", (place,), value, base)
-
-    uncertain: set[Value]
-
     @abstractmethod
     def ask_arguments(self, name: str, why: str, node: ast.AST | None = None) -> Any:
         """Return the error that asks for arguments before the source can be written."""
-
-    def basic_index(self, place: Any) -> bool | None:
-        """Say whether an index makes a view; None if that cannot be told."""
-        verdict: bool | None = True
-        parts = place if isinstance(place, tuple) else (place,)
-        for part in parts:
-            if isinstance(part, list):
-                return False
-            for leaf in leaves(part):
-                if not isinstance(leaf, Value):
-                    continue
-                if leaf.type is not None:
-                    if leaf.type.is_array:
-                        return False
-                elif isinstance(part, slice):
-                    continue
-                else:
-                    found, param = self.origin(leaf)
-                    if found is None and param is None:
-                        verdict = None
-        return verdict
 
     # Attributes
 
@@ -907,7 +441,3 @@ class Expressions(Joins, ABC):
 
     def on_Starred(self, node: ast.Starred) -> Any:
         raise self.refuse("a star is not supported here", None, node)
-
-
-MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
-"""Comparisons and what they are from the other side."""

@@ -7,24 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..graph import UNDEFINED, Arg, Node, Value, map_leaves
+from ..graph import Arg, Node, Value, map_leaves
 from ..types import Type
 from .abstract import (
-    Array,
-    DictRef,
     Iterable,
     Known,
-    ListRef,
     NeedStatic,
-    Obj,
-    Shape,
-    Tup,
-    View,
     always,
 )
-from .core import Unassigned
-from .joins import Template
-from .statements import Statements
+from .carried import Carried, Plan
+from .iteration import Iteration
 
 __all__ = ["Loops"]
 
@@ -34,70 +26,9 @@ MAX_UNROLLED = 2000
 MAX_WRITTEN = 128
 """Iterations of a loop that is written out because of what its lists hold."""
 
-MAX_ROUNDS = 8
-"""Times that a loop's body is lowered until what it carries no longer changes."""
 
-
-class Loops(Statements):
-    """Lower loops and comprehensions."""
-
-    looped: set[Value]
-
-    # What can be walked
-
-    def iterate(self, item: Any) -> Iterable:
-        if isinstance(item, Iterable):
-            return item
-        if isinstance(item, Tup):
-            return Iterable(items=item.items)
-        if isinstance(item, Obj):
-            method = self.attribute(item, "__iter__")
-            return self.iterate(self.call_value(method, [], {}))
-        if isinstance(item, ListRef):
-            held = self.content(item.cell)
-            if isinstance(held, tuple):
-                return Iterable(items=held)
-            length = self.emit("builtins.len", held.leaves[0])
-            return Iterable(length=length, item=lambda i: self.run_item(held, i))
-        if isinstance(item, DictRef):
-            return Iterable(items=tuple(map(self.key_item, self.content(item.cell))))
-        if isinstance(item, Known):
-            try:
-                return Iterable(items=tuple(map(self.key_item, item.value)))
-            except TypeError:
-                raise self.refuse(
-                    f"{self.describe(item)} cannot be looped over"
-                ) from None
-        if isinstance(item, Array | View | Value):
-            return self.iterate_array(item)
-        if isinstance(item, Shape):
-            raise self.refuse("the shape of an array of unknown rank cannot be walked")
-        raise self.refuse(f"{self.describe(item)} cannot be looped over")
-
-    def iterate_array(self, item: Any) -> Iterable:
-        """Walk the first axis of an array."""
-        value = self.operand(item)
-        if self.mode == "generic" and value in self.parameters:
-            # It may be a list or a tuple: then its gradient is one as well.
-            self.looped.add(value)
-        known = value.type if isinstance(value, Value) else None
-        if known is not None and known.is_array:
-            if not known.rank:
-                raise self.refuse("a 0-dimensional array cannot be looped over")
-            length: Any = self.shape_of(value).items[0]
-            length = length.value if isinstance(length, Known) else length
-        elif known is not None:
-            raise self.refuse("a number cannot be looped over")
-        else:
-            length = self.emit("builtins.len", value)
-        return Iterable(length=length, item=lambda i: self.array_item(item, i))
-
-    def listed(self, item: Iterable) -> Any:
-        if item.items is not None:
-            return self.new_list(list(item.items))
-        result = self.new_list([])
-        self.loop(item, lambda one: self.list_append(result, one))
-        return result
+class Loops(Iteration, Carried):
+    """Lower ``for`` and ``while``."""
 
     # Statements
 
@@ -124,27 +55,6 @@ class Loops(Statements):
 
         self.loop(walked, body, flags)
         self.after_loop(brk, node.orelse)
-
-    def assign_item(self, target: ast.expr, item: Any) -> None:
-        """Assign a loop's item; a comprehension's names are its own."""
-        if isinstance(target, ast.Name):
-            self.state["n", self.frame.number, target.id] = item
-            self.christen(item, target.id)
-        elif isinstance(target, ast.Tuple | ast.List) and not any(
-            isinstance(t, ast.Starred) for t in target.elts
-        ):
-            items = self.unpacked(item, len(target.elts), target)
-            if len(items) != len(target.elts):
-                raise self.refuse(
-                    f"{len(items)} items cannot be unpacked into {len(target.elts)} "
-                    "names",
-                    None,
-                    target,
-                )
-            for one, part in zip(target.elts, items, strict=True):
-                self.assign_item(one, part)
-        else:
-            self.assign(target, item)
 
     def do_While(self, node: ast.While) -> None:
         frame = self.frame
@@ -185,66 +95,6 @@ class Loops(Statements):
                 self.run(orelse)
         else:
             self.choose(test, lambda: self.go_on(orelse), lambda: None)
-
-    # Comprehensions
-
-    def comprehend(self, node: Any, produce: Callable[[], None]) -> None:
-        names: set[str] = {
-            n.id
-            for g in node.generators
-            for n in ast.walk(g.target)
-            if isinstance(n, ast.Name)
-        }
-        keys = [("n", self.frame.number, n) for n in sorted(names)]
-        hidden = {k: self.state.pop(k) for k in keys if k in self.state}
-
-        def level(number: int) -> None:
-            if number == len(node.generators):
-                produce()
-                return
-            one = node.generators[number]
-            walked = self.iterate(self.value(one.iter))
-
-            def body(item: Any) -> None:
-                with self.at(one.target):
-                    self.assign_item(one.target, item)
-                conditions(0)
-
-            def conditions(k: int) -> None:
-                if k == len(one.ifs):
-                    level(number + 1)
-                    return
-                test = self.test(one.ifs[k])
-                self.choose(test, lambda: conditions(k + 1), lambda: None)
-
-            self.loop(walked, body)
-
-        level(0)
-        for key in keys:
-            self.state.pop(key, None)
-        self.state.update(hidden)
-
-    def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
-        target = node.generators[0].target
-        frame = self.frame
-        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
-        keys = [("n", frame.number, n) for n in names]
-        make = walked.item or (lambda i: i)
-
-        def item(index: Any) -> Any:
-            hidden = {k: self.state.pop(k) for k in keys if k in self.state}
-            self.stack.append(frame)
-            try:
-                with self.at(target):
-                    self.assign_item(target, make(index))
-                return self.value(node.elt)
-            finally:
-                self.stack.pop()
-                for key in keys:
-                    self.state.pop(key, None)
-                self.state.update(hidden)
-
-        return Iterable(length=walked.length, item=item, range=walked.range)
 
     # The one `for`
 
@@ -533,233 +383,3 @@ class Loops(Statements):
         del self.nodes[count:]
         self.state = before
         return False
-
-    # What a loop carries
-
-    def settle(self, once: Callable[[], Any]) -> Plan:
-        """Lower a loop's body until what it carries, and its types, do not change."""
-        before = dict(self.state)
-        span = self.span()
-        templates: dict[Any, Template] = {}
-        types: list[Type | None] | None = None
-        self.conditional += 1
-        try:
-            for _ in range(MAX_ROUNDS + 8):
-                try:
-                    plan = self.attempt(once, before, templates, types, span)
-                except Unassigned as need:
-                    # An earlier iteration may have assigned it.
-                    key = ("n", need.frame, need.name)
-                    if key in templates or need.frame != self.frame.number:
-                        raise
-                    self.state = dict(before)
-                    templates, types = {**templates, key: Template("array")}, None
-                    continue
-                if plan is not None:
-                    return plan
-                templates, types = dict(self.next_templates), self.next_types
-        finally:
-            self.conditional -= 1
-        raise self.refuse(
-            "what this loop carries keeps changing its structure",
-            "give the names that it assigns one structure before the loop.",
-        )
-
-    next_templates: dict[Any, Template]
-    next_types: list[Type | None] | None
-
-    def attempt(
-        self,
-        once: Callable[[], Any],
-        before: dict[Any, Any],
-        templates: dict[Any, Template],
-        types: list[Type | None] | None,
-        span: Any,
-    ) -> Plan | None:
-        """Lower the body once with the given carried names."""
-        self.state = dict(before)
-        outside = len(self.nodes)
-        inits: list[Arg] = []
-        for key, template in templates.items():
-            inits += self.flatten(template, self.held(before, key))
-        params: list[Value] = []
-        hints = self.hints(templates)
-        for number, init in enumerate(inits):
-            name = init.name if isinstance(init, Value) else None
-            kind = types[number] if types is not None else self.type_of(init)
-            params.append(Value(hints[number] or name, kind))
-        values = iter(params)
-        for key, template in templates.items():
-            self.state[key] = self.instantiate(template, values)
-        inside = dict(self.state)
-        nodes, _, result = self.nested(once)
-        after = self.state
-        # Names that changed and are not carried yet.
-        self.left, self.right = inside, after
-        found: dict[Any, Template] = {}
-        for key in dict.fromkeys([*before, *after]):
-            if key[0] in ("m", "ro", "t", "f"):
-                continue
-            a = inside.get(key, self.base(key))
-            b = after.get(key, self.base(key))
-            if a is b or (key[0] == "h" and key not in before and a is UNDEFINED):
-                continue
-            if key[0] == "h" and key not in before and self.base(key) is UNDEFINED:
-                continue
-            if self.same(a, b):
-                continue
-            original = self.held(before, key)
-            self.left = before if key not in templates else inside
-            first = self.join(original if key not in templates else a, b)
-            self.left = inside
-            if key in templates and _alike(templates[key], first):
-                continue
-            if first.kind == "same":
-                continue
-            found[key] = first
-        marks = {
-            k: v
-            for k, v in after.items()
-            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
-        }
-        # What an iteration appends to a list or aliases, the next one must know of.
-        before.update(marks)
-        if found or marks:
-            del self.nodes[outside:]
-            self.state = dict(before)
-            self.next_templates = {**templates, **found}
-            self.next_types = None
-            return None
-        return self.close(
-            templates, inits, params, nodes, result, before, after, span, outside
-        )
-
-    def held(self, state: dict[Any, Any], key: Any) -> Any:
-        """Return what a key holds in a state, captured containers included."""
-        return state.get(key, self.base(key))
-
-    def hints(self, templates: dict[Any, Template]) -> list[str | None]:
-        """Return the user's names of carried values."""
-        names: list[str | None] = []
-        for key, template in templates.items():
-            name = None
-            if key[0] == "n" and template.width == 1:
-                name = key[2]
-            elif key[0] == "h" and template.width == 1:
-                name = self.name_of_cell(key[1])
-            names += [name] * template.width
-        return names
-
-    def name_of_cell(self, cell: int) -> str | None:
-        """Return the first of the user's names for a list or array."""
-        for key, item in self.state.items():
-            if (
-                key[0] == "n"
-                and isinstance(item, ListRef | Array)
-                and item.cell == cell
-            ):
-                return str(key[2])
-        return None
-
-    def close(
-        self,
-        templates: dict[Any, Template],
-        inits: list[Arg],
-        params: list[Value],
-        nodes: list[Node],
-        result: Any,
-        before: dict[Any, Any],
-        after: dict[Any, Any],
-        span: Any,
-        outside: int,
-    ) -> Plan | None:
-        """Compute next values and types; settled if the types cover both."""
-        kept, self.nodes = self.nodes, nodes
-        nexts: list[Arg] = []
-        for key, template in templates.items():
-            nexts += self.flatten(template, after.get(key, UNDEFINED))
-        nodes, self.nodes = self.nodes, kept
-        joined = [
-            self.join_types(UNDEFINED if i is UNDEFINED else p, n)
-            for p, i, n in zip(params, inits, nexts, strict=True)
-        ]
-        if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
-            del self.nodes[outside:]
-            self.state = dict(before)
-            self.next_templates, self.next_types = templates, joined
-            return None
-        return Plan(
-            templates, tuple(inits), params, nodes, nexts, result, before, after, span
-        )
-
-    def finish(self, plan: Plan, node: Node) -> None:
-        """Append a loop's node and give its names their final values."""
-        marks = {k: v for k, v in plan.after.items() if k[0] in ("m", "ro")}
-        self.state = dict(plan.before)
-        for key, mark in marks.items():
-            if ("h", key[1]) in self.state or key in self.state:
-                self.state[key] = mark
-        self.append(node)
-        values = iter(node.outs)
-        for key, template in plan.templates.items():
-            self.state[key] = self.instantiate(template, values)
-        for key, value in zip(plan.outs_names(), node.outs, strict=True):
-            if key and value.name is None:
-                object.__setattr__(value, "name", key)
-
-
-class Plan:
-    """A loop's body and what it carries."""
-
-    def __init__(
-        self,
-        templates: dict[Any, Template],
-        inits: tuple[Arg, ...],
-        params: list[Value],
-        nodes: list[Node],
-        nexts: list[Arg],
-        result: Any,
-        before: dict[Any, Any],
-        after: dict[Any, Any],
-        span: Any,
-    ) -> None:
-        self.templates = templates
-        self.inits = inits
-        self.params = params
-        self.nodes = nodes
-        self.nexts = nexts
-        self.result = result
-        self.before = before
-        self.after = after
-        self.span = span
-        self.outs = [Value(p.name, p.type) for p in params]
-
-    def outs_names(self) -> list[str | None]:
-        """Return the names of the outputs: those of the carried values."""
-        return [p.name for p in self.params]
-
-
-def _alike(a: Template, b: Template) -> bool:
-    """Say whether a carried name's template covers what was found in the body."""
-    if a.kind == b.kind and a.kind in ("leaf", "array"):
-        return True
-    if b.kind == "same":
-        return True
-    if (a.kind, b.kind) in (("array", "leaf"),):
-        return True
-    if a.kind == b.kind == "runlist":
-        return bool(a.like == b.like)
-    if a.kind == b.kind == "poison":
-        return True
-    if a.kind == b.kind and len(a.parts) == len(b.parts):
-        return all(map(_alike, a.parts, b.parts)) and a.names == b.names
-    return False
-
-
-def _same_type(a: Type | None, b: Type | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    if a.kind == b.kind == "list":
-        empty = [not (t.samples and t.samples[0]) for t in (a, b)]
-        return empty[0] == empty[1]
-    return a == b

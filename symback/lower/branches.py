@@ -1,0 +1,155 @@
+"""Branches: two paths are lowered one after the other, then their states are joined.
+
+Where the condition is known only one of them is lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph import UNDEFINED, Block, Node, Value
+from .abstract import (
+    DictRef,
+    Function,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Shape,
+    Tup,
+)
+from .joins import Joins, Template
+
+__all__ = ["Branches"]
+
+
+class Branches(Joins):
+    """Lower two paths and what is true of a value."""
+
+    # Branches
+
+    def choose(
+        self,
+        test: Any,
+        then: Callable[[], Any],
+        other: Callable[[], Any],
+        catch: Any = None,
+    ) -> Any:
+        """Run one of two parts by a truth value, and return the abstract result.
+
+        With `catch`, names of exceptions, the second part runs where the first raises.
+        """
+        if catch is None and isinstance(test, Known):
+            return then() if test.value else other()
+        before = dict(self.state)
+        span = self.span()
+        self.conditional += 1
+        try:
+            sides = []
+            for part in (then, other):
+                self.state = dict(before)
+                nodes, state, result = self.nested(part)
+                state["t", 0] = UNDEFINED if result is None else result
+                sides.append((nodes, state))
+        finally:
+            self.conditional -= 1
+        return self.merge(test, before, sides, span, catch)
+
+    def merge(
+        self, test: Any, before: Any, sides: Any, span: Any, catch: Any = None
+    ) -> Any:
+        """Make an ``if`` node of two lowered sides and join their states."""
+        (nodes1, state1), (nodes2, state2) = sides
+        self.left, self.right = state1, state2
+        templates: dict[Any, Template] = {}
+        kept: dict[Any, Any] = {}
+        keys = dict.fromkeys([*before, *state1, *state2])
+        for key in keys:
+            a = state1.get(key, self.base(key))
+            b = state2.get(key, self.base(key))
+            if a is b:
+                kept[key] = a
+            elif key[0] == "h" and (key not in state1 or key not in state2):
+                if key in before:
+                    kept[key] = before[key]
+                elif self.base(key) is not UNDEFINED:
+                    templates[key] = self.join(a, b)
+            elif key[0] in ("m", "ro", "f"):
+                kept[key] = self.join_marks(key, a, b)
+            else:
+                self.left, self.right = state1, state2
+                template = self.join(a, b)
+                if template.kind == "same":
+                    kept[key] = template.like
+                else:
+                    templates[key] = template
+        results: list[tuple[Any, ...]] = []
+        blocks = []
+        for nodes, state in sides:
+            self.nodes, outside = nodes, self.nodes
+            self.state = state
+            flat: list[Any] = []
+            for key, template in templates.items():
+                flat += self.flatten(template, state.get(key, self.base(key)))
+            blocks.append(self.block((), nodes, tuple(flat)))
+            results.append(tuple(flat))
+            self.nodes = outside
+        hints = [
+            key[2] if key[0] == "n" and template.width == 1 else None
+            for key, template in templates.items()
+            for _ in range(template.width)
+        ]
+        outs = []
+        for a, b, hint in zip(*results, hints, strict=True):
+            outs.append(Value(hint, self.join_types(a, b)))
+        self.state = kept
+        if outs or any(nodes1) or any(nodes2):
+            kwargs = {} if catch is None else {"catch": catch}
+            self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
+        values = iter(outs)
+        for key, template in templates.items():
+            self.state[key] = self.instantiate(template, values)
+        for key in [k for k in self.state if self.state[k] is UNDEFINED]:
+            del self.state[key]
+        result = self.state.pop(("t", 0), None)
+        return result
+
+    def base(self, key: Any) -> Any:
+        """Return what a cell of a captured container holds at the start."""
+        return self.captured_cells.get(key, UNDEFINED)
+
+    captured_cells: dict[Any, Any]
+
+    def join_marks(self, key: Any, a: Any, b: Any) -> Any:
+        """Join what is known of a cell's aliases: the more careful of both."""
+        if a is UNDEFINED or b is UNDEFINED:
+            return b if a is UNDEFINED else a
+        return a | b if key[0] == "m" else a
+
+    def block(self, params: Any, nodes: list[Node], results: Any) -> Any:
+        """Make a block."""
+        return Block(tuple(params), tuple(nodes), tuple(results))
+
+    def negate(self, item: Any) -> Any:
+        """Lower ``not`` of a truth value."""
+        if isinstance(item, Known):
+            return Known(not item.value)
+        return self.emit("not_", self.operand(item))
+
+    def truth(self, item: Any) -> Any:
+        """Return a truth value: `Known` where it can be decided, else a graph value."""
+        if isinstance(item, Known):
+            return Known(bool(item.value))
+        if isinstance(item, Tup):
+            return Known(bool(item.items))
+        if isinstance(item, ListRef | DictRef):
+            held = self.content(item.cell)
+            if isinstance(held, RunList):
+                return self.emit("gt", self.emit("builtins.len", held.leaves[0]), 0)
+            return Known(bool(held))
+        if isinstance(item, Function | Obj):
+            return Known(True)
+        if isinstance(item, Shape):
+            return item.value
+        return self.operand(item)

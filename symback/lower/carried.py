@@ -1,0 +1,259 @@
+"""What a loop carries from one iteration to the next.
+
+The body is lowered again and again until the names that it changes, their structure and
+their types are the same before and after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph import UNDEFINED, Arg, Node, Value
+from ..types import Type
+from .abstract import (
+    Array,
+    ListRef,
+)
+from .core import Unassigned
+from .joins import Template
+from .statements import Statements
+
+__all__ = ["Carried", "Plan"]
+
+MAX_ROUNDS = 8
+"""Times that a loop's body is lowered until what it carries no longer changes."""
+
+
+class Carried(Statements):
+    """Find what a loop's body carries."""
+
+    # What a loop carries
+
+    def settle(self, once: Callable[[], Any]) -> Plan:
+        """Lower a loop's body until what it carries, and its types, do not change."""
+        before = dict(self.state)
+        span = self.span()
+        templates: dict[Any, Template] = {}
+        types: list[Type | None] | None = None
+        self.conditional += 1
+        try:
+            for _ in range(MAX_ROUNDS + 8):
+                try:
+                    plan = self.attempt(once, before, templates, types, span)
+                except Unassigned as need:
+                    # An earlier iteration may have assigned it.
+                    key = ("n", need.frame, need.name)
+                    if key in templates or need.frame != self.frame.number:
+                        raise
+                    self.state = dict(before)
+                    templates, types = {**templates, key: Template("array")}, None
+                    continue
+                if plan is not None:
+                    return plan
+                templates, types = dict(self.next_templates), self.next_types
+        finally:
+            self.conditional -= 1
+        raise self.refuse(
+            "what this loop carries keeps changing its structure",
+            "give the names that it assigns one structure before the loop.",
+        )
+
+    next_templates: dict[Any, Template]
+    next_types: list[Type | None] | None
+
+    def attempt(
+        self,
+        once: Callable[[], Any],
+        before: dict[Any, Any],
+        templates: dict[Any, Template],
+        types: list[Type | None] | None,
+        span: Any,
+    ) -> Plan | None:
+        """Lower the body once with the given carried names."""
+        self.state = dict(before)
+        outside = len(self.nodes)
+        inits: list[Arg] = []
+        for key, template in templates.items():
+            inits += self.flatten(template, self.held(before, key))
+        params: list[Value] = []
+        hints = self.hints(templates)
+        for number, init in enumerate(inits):
+            name = init.name if isinstance(init, Value) else None
+            kind = types[number] if types is not None else self.type_of(init)
+            params.append(Value(hints[number] or name, kind))
+        values = iter(params)
+        for key, template in templates.items():
+            self.state[key] = self.instantiate(template, values)
+        inside = dict(self.state)
+        nodes, _, result = self.nested(once)
+        after = self.state
+        # Names that changed and are not carried yet.
+        self.left, self.right = inside, after
+        found: dict[Any, Template] = {}
+        for key in dict.fromkeys([*before, *after]):
+            if key[0] in ("m", "ro", "t", "f"):
+                continue
+            a = inside.get(key, self.base(key))
+            b = after.get(key, self.base(key))
+            if a is b or (key[0] == "h" and key not in before and a is UNDEFINED):
+                continue
+            if key[0] == "h" and key not in before and self.base(key) is UNDEFINED:
+                continue
+            if self.same(a, b):
+                continue
+            original = self.held(before, key)
+            self.left = before if key not in templates else inside
+            first = self.join(original if key not in templates else a, b)
+            self.left = inside
+            if key in templates and _alike(templates[key], first):
+                continue
+            if first.kind == "same":
+                continue
+            found[key] = first
+        marks = {
+            k: v
+            for k, v in after.items()
+            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
+        }
+        # What an iteration appends to a list or aliases, the next one must know of.
+        before.update(marks)
+        if found or marks:
+            del self.nodes[outside:]
+            self.state = dict(before)
+            self.next_templates = {**templates, **found}
+            self.next_types = None
+            return None
+        return self.close(
+            templates, inits, params, nodes, result, before, after, span, outside
+        )
+
+    def held(self, state: dict[Any, Any], key: Any) -> Any:
+        """Return what a key holds in a state, captured containers included."""
+        return state.get(key, self.base(key))
+
+    def hints(self, templates: dict[Any, Template]) -> list[str | None]:
+        """Return the user's names of carried values."""
+        names: list[str | None] = []
+        for key, template in templates.items():
+            name = None
+            if key[0] == "n" and template.width == 1:
+                name = key[2]
+            elif key[0] == "h" and template.width == 1:
+                name = self.name_of_cell(key[1])
+            names += [name] * template.width
+        return names
+
+    def name_of_cell(self, cell: int) -> str | None:
+        """Return the first of the user's names for a list or array."""
+        for key, item in self.state.items():
+            if (
+                key[0] == "n"
+                and isinstance(item, ListRef | Array)
+                and item.cell == cell
+            ):
+                return str(key[2])
+        return None
+
+    def close(
+        self,
+        templates: dict[Any, Template],
+        inits: list[Arg],
+        params: list[Value],
+        nodes: list[Node],
+        result: Any,
+        before: dict[Any, Any],
+        after: dict[Any, Any],
+        span: Any,
+        outside: int,
+    ) -> Plan | None:
+        """Compute next values and types; settled if the types cover both."""
+        kept, self.nodes = self.nodes, nodes
+        nexts: list[Arg] = []
+        for key, template in templates.items():
+            nexts += self.flatten(template, after.get(key, UNDEFINED))
+        nodes, self.nodes = self.nodes, kept
+        joined = [
+            self.join_types(UNDEFINED if i is UNDEFINED else p, n)
+            for p, i, n in zip(params, inits, nexts, strict=True)
+        ]
+        if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
+            del self.nodes[outside:]
+            self.state = dict(before)
+            self.next_templates, self.next_types = templates, joined
+            return None
+        return Plan(
+            templates, tuple(inits), params, nodes, nexts, result, before, after, span
+        )
+
+    def finish(self, plan: Plan, node: Node) -> None:
+        """Append a loop's node and give its names their final values."""
+        marks = {k: v for k, v in plan.after.items() if k[0] in ("m", "ro")}
+        self.state = dict(plan.before)
+        for key, mark in marks.items():
+            if ("h", key[1]) in self.state or key in self.state:
+                self.state[key] = mark
+        self.append(node)
+        values = iter(node.outs)
+        for key, template in plan.templates.items():
+            self.state[key] = self.instantiate(template, values)
+        for key, value in zip(plan.outs_names(), node.outs, strict=True):
+            if key and value.name is None:
+                object.__setattr__(value, "name", key)
+
+
+class Plan:
+    """A loop's body and what it carries."""
+
+    def __init__(
+        self,
+        templates: dict[Any, Template],
+        inits: tuple[Arg, ...],
+        params: list[Value],
+        nodes: list[Node],
+        nexts: list[Arg],
+        result: Any,
+        before: dict[Any, Any],
+        after: dict[Any, Any],
+        span: Any,
+    ) -> None:
+        self.templates = templates
+        self.inits = inits
+        self.params = params
+        self.nodes = nodes
+        self.nexts = nexts
+        self.result = result
+        self.before = before
+        self.after = after
+        self.span = span
+        self.outs = [Value(p.name, p.type) for p in params]
+
+    def outs_names(self) -> list[str | None]:
+        """Return the names of the outputs: those of the carried values."""
+        return [p.name for p in self.params]
+
+
+def _alike(a: Template, b: Template) -> bool:
+    """Say whether a carried name's template covers what was found in the body."""
+    if a.kind == b.kind and a.kind in ("leaf", "array"):
+        return True
+    if b.kind == "same":
+        return True
+    if (a.kind, b.kind) in (("array", "leaf"),):
+        return True
+    if a.kind == b.kind == "runlist":
+        return bool(a.like == b.like)
+    if a.kind == b.kind == "poison":
+        return True
+    if a.kind == b.kind and len(a.parts) == len(b.parts):
+        return all(map(_alike, a.parts, b.parts)) and a.names == b.names
+    return False
+
+
+def _same_type(a: Type | None, b: Type | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    if a.kind == b.kind == "list":
+        empty = [not (t.samples and t.samples[0]) for t in (a, b)]
+        return empty[0] == empty[1]
+    return a == b

@@ -1,0 +1,204 @@
+"""Subscripts: items of containers, and entries and views of arrays."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from ..graph import Value, leaves
+from .abstract import (
+    Array,
+    DictRef,
+    Iterable,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Shape,
+    Tup,
+    View,
+    is_number,
+)
+from .core import Raises
+from .expressions import Expressions
+
+__all__ = ["Subscripts"]
+
+
+class Subscripts(Expressions):
+    """Lower reading by an index."""
+
+    # Subscripts
+
+    def on_Subscript(self, node: ast.Subscript) -> Any:
+        item = self.value(node.value)
+        index = self.index(node.slice)
+        with self.at(node):
+            return self.getitem(item, index)
+
+    def index(self, node: ast.expr) -> Any:
+        """Return an index: an abstract value, a slice of them, or a tuple."""
+        if isinstance(node, ast.Slice):
+            parts = (node.lower, node.upper, node.step)
+            return slice(*(None if p is None else self.value(p) for p in parts))
+        if isinstance(node, ast.Tuple):
+            found: list[Any] = []
+            for element in node.elts:
+                if isinstance(element, ast.Starred):
+                    found += self.known_items(self.value(element.value))
+                else:
+                    found.append(self.index(element))
+            return Tup(tuple(found))
+        return self.value(node)
+
+    def known_slice(self, index: slice) -> slice:
+        """Return a slice of known integers, asking for them where they are not."""
+        parts: list[Any] = []
+        for part in (index.start, index.stop, index.step):
+            if part is None or isinstance(part, Known):
+                parts.append(None if part is None else part.value)
+            else:
+                raise self.need_static(part, "the bounds of this slice must be known")
+        return slice(*parts)
+
+    def getitem(self, item: Any, index: Any) -> Any:
+        """Read ``item[index]``."""
+        if isinstance(item, Tup | ListRef):
+            return self.sequence_item(item, index)
+        if isinstance(item, DictRef):
+            held, key = self.content(item.cell), self.key(index)
+            factory = self.state.get(("f", item.cell))
+            if key not in held and factory is not None:
+                made = self.call_value(factory, [], {})
+                self.state["h", item.cell] = {**held, key: made}
+                return made
+            if key not in held:
+                raise Raises(KeyError, self.refuse(f"the dict has no key {key!r}"))
+            return held[key]
+        if isinstance(item, Known):
+            if item.value is np.c_ or item.value is np.r_:
+                return self.joined_arrays(item.value is np.c_, index)
+            if isinstance(item.value, np.ndarray | np.generic):
+                raise self.refuse("this array is not known here")
+            if isinstance(index, slice):
+                return Known(item.value[self.known_slice(index)])
+            if isinstance(index, Known):
+                return Known(item.value[index.value])
+            raise self.need_static(self.operand(index), "this index must be known")
+        if isinstance(item, Shape):
+            return self.emit("getitem", item.value, self.operand(index))
+        if isinstance(item, Iterable):
+            return self.sequence_item(self.listed(item), index)
+        if isinstance(item, Obj):
+            method = self.attribute(item, "__getitem__")
+            return self.call_value(method, [index], {})
+        return self.array_item(item, index)
+
+    def joined_arrays(self, columns: bool, index: Any) -> Any:
+        """Lower ``np.c_[a, b]`` and ``np.r_[a, b]`` of arrays and numbers."""
+        parts = list(index.items) if isinstance(index, Tup) else [index]
+        strange = (slice, ListRef)
+        if any(
+            isinstance(p, strange)
+            or (isinstance(p, Known) and isinstance(p.value, str))
+            for p in parts
+        ):
+            raise self.refuse(
+                "only arrays and numbers are supported in `np.r_` and `np.c_`"
+            )
+        if columns:
+            return self.call_op("np.column_stack", [Tup(tuple(parts))], {})
+        flat = [self.call_op("np.atleast_1d", [p], {}) for p in parts]
+        return self.call_op("np.concatenate", [Tup(tuple(flat))], {})
+
+    def sequence_item(self, item: Any, index: Any) -> Any:
+        """Read an item of a tuple or a list."""
+        held = item.items if isinstance(item, Tup) else self.content(item.cell)
+        if isinstance(held, RunList):
+            return self.run_item(held, index)
+        if isinstance(index, slice):
+            part = list(held)[self.known_slice(index)]
+            return Tup(tuple(part)) if isinstance(item, Tup) else self.new_list(part)
+        if isinstance(index, Known):
+            if not isinstance(index.value, int) or not (
+                -len(held) <= index.value < len(held)
+            ):
+                outside = self.refuse(
+                    f"index {index.value!r} is outside a sequence of {len(held)} items"
+                )
+                raise Raises(IndexError, outside)
+            return held[index.value]
+        position = self.operand(index)
+        found, param = self.origin(position)
+        fixed = found is not None and self.indices[found]
+        if fixed or param not in (None, "shape") or not all(map(is_number, held)):
+            raise self.need_static(position, "an index into a list must be known")
+        made = self.run_list(tuple(held), None)
+        return self.wrap(self.emit("getitem", made.leaves[0], position))
+
+    def run_item(self, held: RunList, index: Any) -> Any:
+        """Read an item, or a slice, of a list whose length is known at run time."""
+        place = self.operand(index)
+        read = iter([self.emit("getitem", leaf, place) for leaf in held.leaves])
+        if isinstance(index, slice):
+            cell = self.fresh()
+            self.state["h", cell] = RunList(tuple(read), held.shape)
+            return ListRef(cell)
+
+        def rebuild(shape: Any) -> Any:
+            if shape is None:
+                item = self.wrap(next(read))
+                if isinstance(item, Array | ListRef):
+                    self.state["ro", item.cell] = (
+                        "an item of a list with a run-time length is changed in place",
+                        "make a copy first: `x = items[i].copy()`.",
+                    )
+                return item
+            return Tup(tuple(rebuild(part) for part in shape))
+
+        return rebuild(held.shape)
+
+    def array_item(self, item: Any, index: Any) -> Any:
+        """Read entries of an array; basic indices give a view of it."""
+        base = self.operand(item)
+        if isinstance(index, Known) and isinstance(index.value, str):
+            known = base.type if isinstance(base, Value) else None
+            if known is None:
+                name = base.name if isinstance(base, Value) else None
+                raise self.ask_arguments(name or "it", "is indexed by a string")
+        place = self.operand(index)
+        value = self.emit("getitem", base, place)
+        if value.type is not None and not value.type.is_array:
+            return self.wrap(value)
+        basic = self.basic_index(place)
+        if basic is False or not isinstance(item, Array | View):
+            return self.wrap(value)
+        if basic is None:
+            self.uncertain.add(value)
+        assert isinstance(base, Value)
+        return View(item, "getitem", (place,), value, base)
+
+    uncertain: set[Value]
+
+    def basic_index(self, place: Any) -> bool | None:
+        """Say whether an index makes a view; None if that cannot be told."""
+        verdict: bool | None = True
+        parts = place if isinstance(place, tuple) else (place,)
+        for part in parts:
+            if isinstance(part, list):
+                return False
+            for leaf in leaves(part):
+                if not isinstance(leaf, Value):
+                    continue
+                if leaf.type is not None:
+                    if leaf.type.is_array:
+                        return False
+                elif isinstance(part, slice):
+                    continue
+                else:
+                    found, param = self.origin(leaf)
+                    if found is None and param is None:
+                        verdict = None
+        return verdict
