@@ -33,8 +33,6 @@ __all__ = ["Assignment"]
 class Assignment(Methods):
     """Lower ``=`` and ``+=`` to any target."""
 
-    # Assignment
-
     def do_Assign(self, node: ast.Assign) -> None:
         item = self.value(node.value)
         for target in node.targets:

@@ -34,8 +34,6 @@ __all__ = ["Attributes"]
 class Attributes(Functions):
     """Lower attribute access."""
 
-    # Attributes
-
     def attribute(self, item: Any, name: str) -> Any:
         if isinstance(item, Known):
             return self.known_attribute(item, name)

@@ -27,8 +27,6 @@ __all__ = ["Branches"]
 class Branches(Joins):
     """Lower two paths and what is true of a value."""
 
-    # Branches
-
     def choose(
         self,
         test: Any,

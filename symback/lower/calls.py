@@ -38,9 +38,11 @@ from .operations import (
     PARTS,
     PRIVATE,
     PURE_BUILTINS,
+    PYTHON_PARAMETERS,
     REDUCTIONS,
     SEQUENCES,
     SHAPED,
+    STATIC_ARGUMENTS,
     TABULATED,
     UFUNC_ARITY,
     VIEWS,
@@ -91,8 +93,6 @@ class Calls(Attributes):
                 raise self.refuse("only a dict can be spread with `**`")
         return args, kwargs
 
-    # Calls
-
     def call_value(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if isinstance(function, Function):
             return self.inline(function, args, kwargs)
@@ -124,7 +124,7 @@ class Calls(Attributes):
         except TypeError:
             handler = None
         if handler is not None:
-            return handler(self, args, kwargs)
+            return handler(self, *self.python_arguments(thing, args, kwargs))
         if getattr(thing, "_is_gradient", False):
             raise self.refuse(
                 "a gradient is taken inside the function: second derivatives are not "
@@ -197,6 +197,37 @@ class Calls(Attributes):
             f"`{name_of(thing)}` is not a function whose source or derivative is known"
         )
 
+    def made_anew(self, thing: Any, name: str) -> Any:
+        """Return what a factory has made: a list or dict of the program's own."""
+        path = Path("object", Boxed(thing), name)
+        if type(thing) is list:
+            return self.new_list(
+                [self.capture(t, path.step("item", k)) for k, t in enumerate(thing)]
+            )
+        if type(thing) is dict:
+            return self.new_dict(
+                {k: self.capture(t, path.step("item", k)) for k, t in thing.items()}
+            )
+        return self.capture(thing, path)
+
+    def python_arguments(
+        self, thing: Any, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments of one of Python's functions in their places."""
+        names = PYTHON_PARAMETERS.get(thing)
+        if names is None or not kwargs:
+            return args, kwargs
+        args, kwargs = list(args), dict(kwargs)
+        for name in names[len(args) :]:
+            if name not in kwargs:
+                break
+            args.append(kwargs.pop(name))
+        if kwargs:
+            raise self.refuse(
+                f"`{name_of(thing)}` with `{next(iter(kwargs))}=` is not supported"
+            )
+        return args, kwargs
+
     def python_value(self, item: Any) -> Any:
         """Return a wholly known abstract value as a Python object, else UNDEFINED."""
         if isinstance(item, Known):
@@ -264,12 +295,11 @@ class Calls(Attributes):
                     held[name] = bound[name]
                     continue
                 field = fields_[name]
-                default = (
-                    field.default_factory()
-                    if callable(field.default_factory)
-                    else field.default
-                )
-                held[name] = self.capture(default, Path("object", default, name))
+                if callable(field.default_factory):
+                    held[name] = self.made_anew(field.default_factory(), name)
+                    continue
+                default = field.default
+                held[name] = self.capture(default, Path("object", Boxed(default), name))
             self.state["h", cell] = held
             post = getattr(kind, "__post_init__", None)
             if post is not None:
@@ -339,6 +369,7 @@ class Calls(Attributes):
         """Append the node of a function call and wrap its outputs."""
         if op not in SEQUENCES:
             args = [self.as_array(op, k, a) for k, a in enumerate(args)]
+        self.check_static_arguments(op, args, kwargs)
         for key in ARRAY_KEYWORDS & kwargs.keys():
             if isinstance(kwargs[key], ListRef):
                 kwargs = {**kwargs, key: self.call_op("np.array", [kwargs[key]], {})}
@@ -376,6 +407,22 @@ class Calls(Attributes):
         if value.type is None and op in MAYBE_VIEWS:
             return self.maybe_alias(self.wrap(value), *args)
         return self.wrap(value)
+
+    def check_static_arguments(
+        self, op: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Ask for arguments that decide shapes, as `axis`, to be known."""
+        rule = REGISTRY.get(op)
+        named = dict(kwargs)
+        if rule is not None:
+            named.update(zip(rule.params, args, strict=False))
+        for key in STATIC_ARGUMENTS & named.keys():
+            item = named[key]
+            parts = item.items if isinstance(item, Tup) else (item,)
+            for part in parts:
+                if isinstance(part, Value | Array | View):
+                    value = self.operand(part)
+                    raise self.need_static(value, f"`{key}` must be known")
 
     def maybe_alias(self, item: Any, *others: Any) -> Any:
         """Note that an array may share memory with others: changing one spoils them."""

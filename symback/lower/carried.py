@@ -28,8 +28,6 @@ MAX_ROUNDS = 8
 class Carried(Statements):
     """Find what a loop's body carries."""
 
-    # What a loop carries
-
     def settle(self, once: Callable[[], Any]) -> Plan:
         """Lower a loop's body until what it carries, and its types, do not change."""
         before = dict(self.state)

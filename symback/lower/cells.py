@@ -231,8 +231,6 @@ class Cells(Core):
             "function"
         )
 
-    # Joining two states
-
     def describe(self, item: Any) -> str:
         """Say in a word what an abstract value is."""
         words = {

@@ -29,8 +29,6 @@ MAX_DEPTH = 120
 class Functions(Names):
     """Bind arguments and lower the bodies of functions."""
 
-    # Functions
-
     def lambda_value(self, node: ast.Lambda) -> Any:
         return self.function_value(node, "<lambda>")
 

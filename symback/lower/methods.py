@@ -29,8 +29,6 @@ __all__ = ["Methods"]
 class Methods(Calls):
     """Lower calls of methods by what their object is."""
 
-    # Methods
-
     def method(
         self, item: Any, name: str, args: list[Any], kwargs: dict[str, Any]
     ) -> Any:

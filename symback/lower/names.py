@@ -37,7 +37,7 @@ class Boxed:
         self.thing = thing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Path:
     """Where a captured object is read from at each call.
 
@@ -49,6 +49,15 @@ class Path:
     root: Any
     name: str
     steps: tuple[tuple[str, Any], ...] = ()
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.kind, id(self.root), self.name, self.steps
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Path) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
     def get(self) -> Any:
         """Read the object as it is now."""

@@ -29,9 +29,11 @@ __all__ = [
     "PARTS",
     "PRIVATE",
     "PURE_BUILTINS",
+    "PYTHON_PARAMETERS",
     "REDUCTIONS",
     "SEQUENCES",
     "SHAPED",
+    "STATIC_ARGUMENTS",
     "TABULATED",
     "UFUNC_ARITY",
     "VIEWS",
@@ -151,6 +153,26 @@ UFUNC_ARITY = {
 }
 """Numbers of operands of NumPy's elementwise functions."""
 
+PYTHON_PARAMETERS: dict[Any, tuple[str, ...]] = {
+    round: ("number", "ndigits"),
+    pow: ("base", "exp"),
+    complex: ("real", "imag"),
+    int: ("x", "base"),
+    float: ("x",),
+    bool: ("x",),
+    abs: ("x",),
+    len: ("obj",),
+    divmod: ("x", "y"),
+    reversed: ("sequence",),
+    isinstance: (),
+    range: (),
+    map: (),
+    filter: (),
+    getattr: (),
+    hasattr: (),
+}
+"""The parameters of Python's functions, which may be named in a call."""
+
 PURE_BUILTINS = frozenset({ord, chr, hash, id, bin, hex, oct, ascii, issubclass})
 """Functions of Python that depend on their arguments only."""
 
@@ -173,6 +195,9 @@ TABULATED = frozenset(
     ).split()
 )
 """Functions that take arrays in other places than the first, too."""
+
+STATIC_ARGUMENTS = frozenset({"axis", "axes", "keepdims", "ord"})
+"""Arguments that the derivative must know to be written."""
 
 ARRAY_KEYWORDS = frozenset({"weights", "where", "x", "xp", "fp", "mean", "cov", "b"})
 """Keywords under which functions take arrays."""

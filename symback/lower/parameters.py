@@ -74,6 +74,7 @@ class Lowerer(Loops):
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
         self.looped: set[Value] = set()
+        self.taken_out: dict[Value, Node] = {}
 
     # Types of arguments
 
@@ -187,6 +188,7 @@ class Lowerer(Loops):
         )
         found = Value(name, known)
         self.append(Node(op, (value, key), {}, (found,), (), None))
+        self.taken_out[found] = self.nodes[-1]
         if isinstance(actual, int | np.integer) and not isinstance(actual, bool):
             self.roots[found] = "shape"
         return found
@@ -261,6 +263,8 @@ class Lowerer(Loops):
         params: list[Param] = []
         given: dict[str, Any] = {}
         owner: Path | None = None
+        if isinstance(function, functools.partial):
+            return self.lower_partial(function, arguments, name)
         if isinstance(function, types.MethodType):
             owner = Path("object", Boxed(function.__self__), "self")
             bound = Known(function.__self__, owner)

@@ -244,7 +244,7 @@ class Statements(Assignment):
             raise self.refuse("`try` with several `except` clauses is not supported")
         if not node.handlers:
             self.run(node.body)
-            self.run(node.finalbody)
+            self.finally_(node.finalbody)
             return
         handler = node.handlers[0]
         names, classes = self.caught(handler)
@@ -281,8 +281,28 @@ class Statements(Assignment):
             other()
             fine = Known(False)
         if node.orelse:
-            self.choose(self.truth(fine), lambda: self.run(node.orelse), lambda: None)
-        self.run(node.finalbody)
+            self.choose(
+                self.truth(fine), lambda: self.unless_left(node.orelse), lambda: None
+            )
+        self.finally_(node.finalbody)
+
+    def unless_left(self, body: Sequence[ast.stmt]) -> None:
+        """Lower statements that run unless the block before them was left."""
+        done = self.exited()
+        if not isinstance(done, Known):
+            self.choose(self.negate(done), lambda: self.go_on(body), lambda: None)
+        elif not done.value:
+            self.run(body)
+
+    def finally_(self, body: Sequence[ast.stmt]) -> None:
+        """Lower statements that run however the block before them was left."""
+        kept = {key: self.state[key] for key in self.frame.exits}
+        self.state.update(dict.fromkeys(kept, Known(False)))
+        self.run(body)
+        for key, flag in kept.items():
+            now = self.state[key]
+            if isinstance(now, Known) and not now.value:
+                self.state[key] = flag
 
     def caught(self, handler: ast.ExceptHandler) -> tuple[Any, tuple[type, ...]]:
         """Return the exceptions of an ``except`` clause: their names and classes."""

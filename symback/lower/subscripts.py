@@ -30,8 +30,6 @@ __all__ = ["Subscripts"]
 class Subscripts(Expressions):
     """Lower reading by an index."""
 
-    # Subscripts
-
     def on_Subscript(self, node: ast.Subscript) -> Any:
         item = self.value(node.value)
         index = self.index(node.slice)
@@ -181,6 +179,8 @@ class Subscripts(Expressions):
         return View(item, "getitem", (place,), value, base)
 
     uncertain: set[Value]
+    parameters: set[Value]
+    looped: set[Value]
 
     def basic_index(self, place: Any) -> bool | None:
         """Say whether an index makes a view; None if that cannot be told."""

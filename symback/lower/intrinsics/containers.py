@@ -1,0 +1,190 @@
+"""Python's containers: lists, tuples, dicts and sets from iterables, and sorting."""
+
+from __future__ import annotations
+
+import collections
+import copy
+from typing import Any
+
+from ...graph import Value
+from ..abstract import (
+    Array,
+    DictRef,
+    Iterable,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Shape,
+    Tup,
+    View,
+    is_number,
+)
+from .table import Args, Kwargs, intrinsic
+
+__all__: list[str] = []
+
+
+@intrinsic(len)
+def _len(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    item = args[0]
+    if isinstance(item, Iterable):
+        item = low.listed(item)
+    if isinstance(item, Tup):
+        return Known(len(item.items))
+    if isinstance(item, Known):
+        return Known(len(item.value))
+    if isinstance(item, ListRef | DictRef):
+        held = low.content(item.cell)
+        if isinstance(held, RunList):
+            return low.emit("builtins.len", held.leaves[0])
+        return Known(len(held))
+    if isinstance(item, Shape):
+        return low.emit("np.ndim", low.defs[item.value].args[0])
+    if isinstance(item, Obj):
+        return low.call_value(low.attribute(item, "__len__"), [], {})
+    value = low.operand(item)
+    known = value.type if isinstance(value, Value) else None
+    if known is not None and known.is_array:
+        return low.shape_of(value).items[0]
+    return low.emit("builtins.len", value)
+
+
+@intrinsic(list)
+def _list(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if not args:
+        return low.new_list([])
+    walked = low.iterate(args[0])
+    if walked.items is not None:
+        return low.new_list(list(walked.items))
+    if isinstance(args[0], ListRef):
+        return low.copy_list(args[0])
+    return low.listed(walked)
+
+
+@intrinsic(tuple)
+def _tuple(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if not args:
+        return Tup(())
+    walked = low.iterate(args[0])
+    if walked.items is not None:
+        return Tup(walked.items)
+    made = _list(low, args, kwargs)
+    held = low.content(made.cell)
+    return Tup(held) if isinstance(held, tuple) else made
+
+
+@intrinsic(dict)
+def _dict(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    held: dict[Any, Any] = {}
+    if args:
+        if isinstance(args[0], DictRef):
+            held.update(low.content(args[0].cell))
+        else:
+            for pair in low.known_items(args[0]):
+                key, item = low.known_items(pair)
+                held[low.key(key)] = item
+    held.update(kwargs)
+    return low.new_dict(held)
+
+
+@intrinsic(set, frozenset)
+def _set(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    items = low.known_items(args[0]) if args else []
+    if not all(isinstance(i, Known) for i in items):
+        raise low.refuse("a set of values known only at run time is not supported")
+    return Known(frozenset(i.value for i in items))
+
+
+@intrinsic(sorted)
+def _sorted(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    walked = low.iterate(args[0])
+    backwards = kwargs.get("reverse")
+    if backwards is not None and not isinstance(backwards, Known):
+        raise low.refuse("`reverse=` must be known")
+    items = walked.items
+    if items is not None and all(isinstance(i, Known) for i in items):
+        key = kwargs.get("key")
+        if key is None:
+            values = sorted(
+                (i.value for i in items), reverse=bool(backwards and backwards.value)
+            )
+            return low.new_list([Known(v) for v in values])
+    if kwargs.get("key") is not None:
+        return _sorted_by(low, low.known_items(args[0]), kwargs["key"], backwards)
+    if (
+        items is None
+        and isinstance(args[0], Array | View)
+        and (low.mode == "generic" and low.operand(args[0]) in low.parameters)
+    ):
+        raise low.ask_arguments(low.operand(args[0]).name, "is sorted")
+    source = low.operand(args[0] if items is None else low.new_list(list(items)))
+    array = (
+        source
+        if items is None and not _is_list(source)
+        else low.emit("np.array", source)
+    )
+    found = low.emit("np.sort", array)
+    if backwards is not None and backwards.value:
+        found = low.emit("getitem", found, slice(None, None, -1))
+    if items is None:
+        return low.wrap(found)
+    return low.new_list(
+        [low.wrap(low.emit("getitem", found, k)) for k in range(len(items))]
+    )
+
+
+def _sorted_by(low: Any, items: Args, key: Any, backwards: Any) -> Any:
+    """Lower `sorted` with a key: numbers are picked in the order of their keys."""
+    keys = [low.call_value(key, [i], {}) for i in items]
+    if all(isinstance(k, Known) for k in keys):
+        order = sorted(range(len(items)), key=lambda n: keys[n].value)
+        order = order[::-1] if backwards is not None and backwards.value else order
+        return low.new_list([items[n] for n in order])
+    if not all(map(is_number, items)):
+        raise low.refuse("sorting by a key known only at run time needs numbers")
+    ranks = low.emit("np.array", [low.operand(k) for k in keys])
+    if backwards is not None and backwards.value:
+        ranks = low.emit("neg", ranks)
+    order = low.emit("np.argsort", ranks, kind="stable")
+    array = low.emit("np.array", [low.operand(i) for i in items])
+    found = low.emit("getitem", array, order)
+    return low.new_list(
+        [low.wrap(low.emit("getitem", found, k)) for k in range(len(items))]
+    )
+
+
+def _is_list(value: Any) -> bool:
+    return (
+        isinstance(value, Value)
+        and value.type is not None
+        and value.type.kind == "list"
+    )
+
+
+@intrinsic(collections.defaultdict, collections.OrderedDict, collections.Counter)
+def _named_dict(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if args and isinstance(args[0], Known) and callable(args[0].value):
+        made = low.new_dict({})
+        low.state["f", made.cell] = args[0]
+        return made
+    return _dict(low, args, kwargs)
+
+
+@intrinsic(collections.deque)
+def _deque(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if kwargs or len(args) > 1:
+        raise low.refuse("a deque of limited length is not supported")
+    return _list(low, args, kwargs)
+
+
+@intrinsic(copy.copy, copy.deepcopy)
+def _copy(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    item = args[0]
+    if isinstance(item, ListRef):
+        return low.copy_list(item)
+    if isinstance(item, DictRef):
+        return low.new_dict(dict(low.content(item.cell)))
+    if isinstance(item, Array | View):
+        return low.wrap(low.emit("np.copy", low.operand(item)))
+    return item
