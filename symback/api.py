@@ -58,6 +58,11 @@ class DifferentiableFunction(Generic[P, R]):
             self.__wrapped__ = function
             self.__name__ = getattr(function, "__name__", type(function).__name__)
             self.__doc__ = getattr(function, "__doc__", None)
+        call = inspect.getattr_static(type(function), "__call__", None)
+        plain = (types.FunctionType, types.MethodType, functools.partial, type)
+        if isinstance(call, types.FunctionType) and not isinstance(function, plain):
+            # An object that can be called: its method is the function.
+            function = types.MethodType(call, function)
         self._function = function
         self._wrt_given = wrt
         self._exact: dict[Any, Specialised] = {}
@@ -125,6 +130,7 @@ class DifferentiableFunction(Generic[P, R]):
         found = []
         for one in wanted:
             if isinstance(one, str):
+                one = one.removeprefix("self.") if self._owner is not None else one
                 if one not in names and not hasattr(self._owner, one):
                     raise NotDifferentiableError(
                         f"`{self.__name__}` has no parameter `{one}`",
@@ -547,7 +553,7 @@ def differentiable(
         wrt: the parameters to differentiate by: a name, a position, a tuple of either
             (then gradients are a tuple in its order), or ``"all"``.
         backend: ``"numpy"``.
-        threads: threads to run on; None for the calling one.
+        threads: None, for the calling one.
 
     Raises:
         NotDifferentiableError: on first use, if `wrt` names no parameter.
@@ -555,6 +561,10 @@ def differentiable(
     if backend != "numpy":
         raise SymbackError(
             f"the backend {backend!r} is not available", None, 'use `backend="numpy"`.'
+        )
+    if threads not in (None, 1):
+        raise SymbackError(
+            f"`threads={threads}` is not available yet", None, "leave it out."
         )
     if fn is None:
         return functools.partial(

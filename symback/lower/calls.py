@@ -412,6 +412,8 @@ class Calls(Attributes):
         self, op: str, args: list[Any], kwargs: dict[str, Any]
     ) -> None:
         """Ask for arguments that decide shapes, as `axis`, to be known."""
+        if self.mode == "generic":
+            return
         rule = REGISTRY.get(op)
         named = dict(kwargs)
         if rule is not None:

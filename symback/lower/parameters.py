@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import types
 from dataclasses import dataclass
@@ -75,6 +76,7 @@ class Lowerer(Loops):
         self.wrt: tuple[str, ...] = ()
         self.looped: set[Value] = set()
         self.taken_out: dict[Value, Node] = {}
+        self.prefix: list[Any] = []
 
     # Types of arguments
 
@@ -163,7 +165,10 @@ class Lowerer(Loops):
         if isinstance(actual, bool | str | bytes | type | None):
             return Known(actual), Tree("static", value)
         if isinstance(actual, int | float | complex | np.generic | np.ndarray):
-            if isinstance(actual, int | np.integer) and value.name in self.static:
+            inside = self.mode == "exact" and depth > 0
+            if isinstance(actual, int | np.integer) and (
+                inside or value.name in self.static
+            ):
                 return Known(int(actual)), Tree("static", value)
             if value not in self.defs:
                 self.parameters.add(value)
@@ -259,12 +264,19 @@ class Lowerer(Loops):
         In generic mode an argument is `dataclasses.MISSING` unless its default is a
         function.
         """
-        lowered = self.live_function(function)
+        self.prefix = []
+        inner = function
+        if isinstance(function, functools.partial):
+            # Its keywords are parameters with defaults; its first arguments are fixed.
+            inner = function.func
+            self.prefix = [
+                self.capture(a, Path("object", Boxed(a), f"argument{k}"))
+                for k, a in enumerate(function.args)
+            ]
+        lowered = self.live_function(inner)
         params: list[Param] = []
         given: dict[str, Any] = {}
         owner: Path | None = None
-        if isinstance(function, functools.partial):
-            return self.lower_partial(function, arguments, name)
         if isinstance(function, types.MethodType):
             owner = Path("object", Boxed(function.__self__), "self")
             bound = Known(function.__self__, owner)
@@ -302,12 +314,13 @@ class Lowerer(Loops):
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
         if function.bound is not None:
             names = names[1:]
+        names = names[len(self.prefix) :]
         if any(n not in given for n in names) or (
             a.vararg is not None and a.vararg.arg not in given
         ):
             # A decorator's wrapper: it takes what the decorated function takes.
-            return self.entered(function, list(given.values()), {})
-        args = [given[n] for n in names]
+            return self.entered(function, [*self.prefix, *given.values()], {})
+        args = [*self.prefix, *(given[n] for n in names)]
         if a.vararg is not None:
             args += self.known_items(given[a.vararg.arg])
         kwargs = {p.arg: given[p.arg] for p in a.kwonlyargs}

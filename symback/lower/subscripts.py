@@ -167,6 +167,9 @@ class Subscripts(Expressions):
                 name = base.name if isinstance(base, Value) else None
                 raise self.ask_arguments(name or "it", "is indexed by a string")
         place = self.operand(index)
+        if self.mode == "generic" and base in self.parameters and type(place) is int:
+            # It may be a tuple or a list: then its gradient is one as well.
+            self.looped.add(base)
         value = self.emit("getitem", base, place)
         if value.type is not None and not value.type.is_array:
             return self.wrap(value)
