@@ -250,12 +250,24 @@ class Expressions:
         raise InternalError(f"there is no text for the constant {value!r}")
 
 
+def _has_shape(self: Expressions, arg: Arg) -> bool:
+    """Return whether a value is an array, and no number of Python's without a shape."""
+    if isinstance(arg, Value) and arg.type is not None:
+        return arg.type.kind in ("array", "numpy")
+    return self.kinds.is_array(arg)
+
+
 def _dim(self: Expressions, node: Node) -> ast.expr:
+    if not _has_shape(self, node.args[0]):
+        shape = self.call(self.dotted("np.shape"), node.args[:1], {})
+        return self.subscript(shape, node.args[1])
     shape = ast.Attribute(self.arg(node.args[0]), "shape", ast.Load())
     return self.subscript(shape, node.args[1])
 
 
 def _shape(self: Expressions, node: Node) -> ast.expr:
+    if not _has_shape(self, node.args[0]):
+        return self.call(self.dotted("np.shape"), node.args, {})
     return ast.Attribute(self.arg(node.args[0]), "shape", ast.Load())
 
 

@@ -159,7 +159,7 @@ class Cotangents:
         if cotangent.state == "clean" or cotangent.mask is None:
             return value
         mask = cotangent.mask.make()
-        if cotangent.state == "raw":
+        if cotangent.state == "raw" and self.is_boolean(mask):
             if isinstance(mask, bool):
                 return value if mask else 0.0
             return self.low.emit("mul", value, mask)
@@ -168,6 +168,15 @@ class Cotangents:
         if known is not None and not known.is_array and _scalar(self.low.type_of(mask)):
             return self.either(mask, value, 0.0)
         return self.low.emit("np.where", mask, value, 0.0)
+
+    def is_boolean(self, mask: Arg) -> bool:
+        """Say whether a mask holds truth values, so that it can be multiplied with."""
+        if not isinstance(mask, Value):
+            return isinstance(mask, bool)
+        if mask.type is not None:
+            return mask.type.dtype.startswith("bool")
+        node = self.low.defs.get(mask)
+        return node is not None and node.op in COMPARISONS
 
     def either(self, test: Arg, value: Arg, other: Arg) -> Value:
         """Return one of two numbers."""

@@ -108,6 +108,7 @@ class Reverse(Control):
         self.found: dict[Value, Arg] = {}
         self.given: set[Value | None] = set()
         self.primal_nodes = set(graph.block.walk())
+        self.taken_out: dict[Value, Node] = dict(low.taken_out)
         self.risky: set[Value] = set()
 
     def run(self, wrt: list[tuple[str, Any]], title: str, single: bool) -> Joint:
@@ -126,7 +127,8 @@ class Reverse(Control):
         cots: dict[Value, Cotangent] = {}
         if isinstance(loss, Value) and loss in self.varied:
             cots[loss] = Cotangent(1.0)
-        forward = self.sweep(graph.block.nodes, cots)
+        parts = self.parts([trees for _, trees in wrt])
+        forward = [*parts, *self.sweep(graph.block.nodes, cots)]
         gradients = [self.gradient(trees, cots) for _, trees in wrt]
         backward = low.nodes
         result = (loss, gradients[0] if single else tuple(gradients))
@@ -144,6 +146,29 @@ class Reverse(Control):
             params=(*graph.params, *captured),
         )
         return Joint(made.check(), len(forward), dict(self.found))
+
+    def parts(self, trees: list[Any]) -> list[Node]:
+        """Return the nodes that take unused parts out of the parameters."""
+        known = {p.value for p in self.graph.params}
+        known.update(v for n in self.graph.block.nodes for v in n.outs)
+        found: list[Node] = []
+
+        def take(value: Value) -> None:
+            node = self.taken_out.get(value)
+            if value in known or node is None:
+                return
+            for base in node.inputs:
+                take(base)
+            known.add(value)
+            found.append(node)
+
+        todo = list(trees)
+        while todo:
+            tree = todo.pop()
+            if tree.kind in ("leaf", "struct"):
+                take(tree.value)
+            todo += tree.items
+        return found
 
     def check_scalar(self, loss: Arg) -> None:
         """Refuse a loss that is not one number."""
@@ -597,9 +622,9 @@ class Reverse(Control):
             known is not None
             and found is not None
             and found.dtype != known.dtype
-            and known.is_array
+            and known.kind in ("array", "numpy")
         ):
-            if not known.is_integral and found.is_array:
+            if not known.is_integral and found.kind in ("array", "numpy"):
                 final = low.emit("astype", final, np.dtype(known.dtype).type)
         if known is not None and known.is_array and not known.rank:
             final = low.emit("np.asarray", final, dtype=np.dtype(known.dtype).type)

@@ -101,7 +101,7 @@ def _creator(real: Any, value: Any) -> Callable[..., Any]:
 
 
 def _shape(shape: Any) -> Any:
-    if isinstance(shape, (tuple, list)):
+    if isinstance(shape, (tuple, list, np.ndarray)) and np.ndim(shape):
         return tuple(int(s) for s in shape)
     return int(shape)
 
