@@ -174,7 +174,7 @@ class Writer:
                     f"np.tanh({M} @ {q})",
                     f"({M}.sum(axis={r.randrange(2)}) * 0.3)",
                     f"{M}[{self.index(scope, SIZE)}]",
-                    f"np.diag({M})",
+                    f"(np.diag({M}) * 0.9)",
                     f"{M}[:, {r.randrange(SIZE)}]",
                 ]
             )

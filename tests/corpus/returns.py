@@ -134,3 +134,13 @@ def recursion_in_ternary(x):
 @case(0.25, kinds="early_return")
 def return_ternary_of_helper(x):
     return clipped_log(x) if x > 0.1 else clipped_log(0.1) * x
+
+
+@case(0.4, draw(3, seed=5), draw(3, seed=6), wrt=("x", "b"), kinds="early_return")
+def returns_at_two_depths(x, a, b):
+    if a[1] > -5.0:
+        if np.tanh(np.sum(b)) > 0.9:
+            return x
+    elif x > 2.0:
+        return b[0]
+    return 0.3 * x * b[1]

@@ -275,7 +275,13 @@ def unpacked_rows_are_views(x):
     return np.sum(M**2)
 
 
-@case(draw(3, seed=29), draw(3, seed=30), wrt=("a", "b"), kinds="view_diagonal", generic=False)
+@case(
+    draw(3, seed=29),
+    draw(3, seed=30),
+    wrt=("a", "b"),
+    kinds="view_diagonal",
+    generic=False,
+)
 def diagonal_is_a_view(a, b):
     M = np.outer(a, b)
     d = np.diag(M)
