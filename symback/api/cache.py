@@ -1,0 +1,173 @@
+"""The cache: which specialised function runs for which arguments.
+
+What generates sources is imported where it is first used: decorating costs nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ..errors import UnsupportedSyntaxError
+from ..signature import exact_key, pattern_key
+from .binding import Binding, Wrt
+
+if TYPE_CHECKING:
+    from ..run import Source, Specialised
+
+__all__ = ["GENERATING", "Cached"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+GENERATING = threading.RLock()
+"""Held while a source is generated: it sets Python's own limits and filters."""
+
+MANY = 4096
+"""Remembered signatures of one function; beyond it they are forgotten."""
+
+
+class Cached(Binding[P, R]):
+    """Find the specialised function for arguments, or generate it."""
+
+    def __init__(self, function: Callable[P, R], wrt: Wrt = 0) -> None:
+        super().__init__(function, wrt)
+        self._exact: dict[Any, Specialised] = {}
+        self._patterns: dict[Any, list[Specialised]] = {}
+        self._fast: dict[Any, Any] = {}
+        self._static: frozenset[str] = frozenset()
+
+    def _entry(self, what: str, pick: str) -> Any:
+        """Make the function that finds the specialised one for its arguments."""
+        _ = self._wrt
+        parameters = self.__signature__.parameters.values()
+        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        if plain:
+            entry = self._positional_entry(pick)
+        elif pick:
+
+            def entry(*args: Any, **kwargs: Any) -> Any:
+                return self._run(self._bound(args, kwargs))[1]
+        else:
+
+            def entry(*args: Any, **kwargs: Any) -> Any:
+                return self._run(self._bound(args, kwargs))
+
+        entry.__name__ = f"{self.__name__}_{what}"
+        entry.__qualname__ = entry.__name__
+        entry._is_gradient = True
+        entry.__module__ = getattr(self, "__module__", __name__)
+        entry.__signature__ = self.__signature__  # for help()
+        entry.__doc__ = f"Return the {what.replace('_', ' ')} of `{self.__name__}`."
+        return entry
+
+    def _positional_entry(self, pick: str) -> Any:
+        """Make a fast entry for plain parameters: scalars go by their classes."""
+        from ..run.load import load
+
+        taken = set(self._names)
+        table, slow, found = (_free(n, taken) for n in ("table", "slow", "found"))
+        names = ", ".join(self._names)
+        params, defaults = [], {}
+        for name, p in self.__signature__.parameters.items():
+            if p.default is p.empty:
+                params.append(name)
+            else:
+                title = _free(f"default_{name}", taken)
+                defaults[title] = p.default
+                params.append(f"{name}={title}")
+        classes = "".join(f"{n}.__class__, " for n in self._names)
+        text = (
+            f"def entry({', '.join(params)}):\n"
+            f"    {found} = {table}.get(({classes}))\n"
+            f"    if {found} is not None:\n"
+            f"        try:\n"
+            f"            return {found}({names}){pick}\n"
+            f"        except (ArithmeticError, ValueError):\n"
+            f"            pass\n"
+            f"    return {slow}(({names}{',' if names else ''})){pick}\n"
+        )
+        namespace = {table: self._fast, slow: self._run_positional, **defaults}
+        return load(text, "entry", f"<symback {self.__name__} entry>", namespace)
+
+    def _run_positional(self, arguments: tuple[Any, ...]) -> Any:
+        bound = dict(zip(self._names, arguments, strict=True))
+        return self._run(self._with_attributes(bound))
+
+    def _run(self, bound: dict[str, Any]) -> Any:
+        """Return value and gradient, specialising if these arguments are new."""
+        bound = self._floated(bound)
+        arguments = tuple(bound.values())
+        return self._specialised(bound, arguments).call(arguments)
+
+    def _specialised(
+        self, bound: dict[str, Any], arguments: tuple[Any, ...]
+    ) -> Specialised:
+        """Return the specialised function for bound arguments."""
+        key = tuple(map(exact_key, arguments))
+        found = self._exact.get(key)
+        if found is not None and (not found.source.guards or found.source.holds()):
+            captured = found.source.captured
+            if not captured or self._captured_key(found) == found.captured_key:
+                return found
+        found = self._find(bound, arguments, key)
+        if len(self._exact) > MANY:
+            self._exact.clear()
+        self._exact[key] = found
+        scalars = all(k is float for k in key)
+        plain = not found.source.captured and not self._attributes
+        if scalars and plain and found.fast is not None and not found.source.guards:
+            self._fast[tuple(type(a) for a in arguments)] = found.fast
+        return found
+
+    def _captured_key(self, found: Specialised) -> Any:
+        return tuple(exact_key(path.get()) for _, path in found.source.captured)
+
+    def _find(
+        self, bound: dict[str, Any], arguments: tuple[Any, ...], key: Any
+    ) -> Specialised:
+        """Look a signature's pattern up, or generate its source."""
+        from ..run import build
+
+        for _ in range(4):
+            static = frozenset(
+                k for k, n in enumerate(self._names) if n in self._static
+            )
+            pattern = pattern_key(arguments, static)
+            candidates = self._patterns.setdefault(pattern, [])
+            for one in candidates:
+                if one.source.exact and one.exact_for != key:
+                    continue
+                if not one.source.holds():
+                    continue
+                if one.source.captured and self._captured_key(one) != one.captured_key:
+                    continue
+                return one
+            source = self._source(bound)
+            if source.static - self._static:
+                self._static |= source.static
+                continue
+            made = build(source, self._function)
+            made.exact_for = key
+            made.captured_key = self._captured_key(made)
+            self._patterns[pattern] = [*candidates, made][-64:]
+            return made
+        raise UnsupportedSyntaxError("the static arguments do not settle")
+
+    def _source(self, bound: dict[str, Any]) -> Source:
+        from ..run import generate
+
+        with GENERATING:
+            return generate(self._function, bound, self._wrt, self._single)
+
+    def _for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Specialised:
+        bound = self._floated(self._bound(args, kwargs))
+        return self._specialised(bound, tuple(bound.values()))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

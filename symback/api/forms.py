@@ -1,0 +1,121 @@
+"""The decorator and the functional forms.
+
+>>> @differentiable
+... def loss(w):
+...     return w * w
+>>> loss(3.0), loss.grad_fn(3.0), loss.value_and_grad_fn(3.0)
+(9.0, 6.0, (9.0, 6.0))
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from ..errors import SymbackError, UnsupportedSyntaxError
+from .binding import Wrt
+from .function import DifferentiableFunction
+
+__all__ = ["differentiable", "grad", "value_and_grad"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def differentiable(
+    fn: Callable[P, R],
+    *,
+    wrt: Wrt = 0,
+    backend: str = "numpy",
+    threads: int | None = None,
+) -> DifferentiableFunction[P, R]: ...
+
+
+@overload
+def differentiable(
+    fn: None = None,
+    *,
+    wrt: Wrt = 0,
+    backend: str = "numpy",
+    threads: int | None = None,
+) -> Callable[[Callable[P, R]], DifferentiableFunction[P, R]]: ...
+
+
+def differentiable(
+    fn: Any = None, *, wrt: Wrt = 0, backend: str = "numpy", threads: int | None = None
+) -> Any:
+    """Give a function its gradient.
+
+    Nothing is read or generated before the first use, so helpers may be defined below.
+
+    Args:
+        fn: the function; left out when the decorator is called with arguments.
+        wrt: the parameters to differentiate by: a name, a position, a tuple of either
+            (then gradients are a tuple in its order), or ``"all"``.
+        backend: ``"numpy"``.
+        threads: None, for the calling one.
+
+    Raises:
+        NotDifferentiableError: on first use, if `wrt` names no parameter.
+    """
+    if backend != "numpy":
+        raise SymbackError(
+            f"the backend {backend!r} is not available", None, 'use `backend="numpy"`.'
+        )
+    if threads not in (None, 1):
+        raise SymbackError(
+            f"`threads={threads}` is not available yet", None, "leave it out."
+        )
+    if fn is None:
+        return functools.partial(
+            differentiable, wrt=wrt, backend=backend, threads=threads
+        )
+    if isinstance(fn, DifferentiableFunction):
+        fn = fn.__wrapped__
+    if getattr(fn, "_is_gradient", False):
+        raise UnsupportedSyntaxError(
+            f"`{fn.__name__}` is a gradient: second derivatives are not supported yet",
+            None,
+            "differentiate the loss once, and use differences of its gradient.",
+        )
+    return DifferentiableFunction(fn, wrt)
+
+
+def grad(
+    f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function of the same parameters that gives the gradient.
+
+    >>> import numpy as np
+    >>> def f(x):
+    ...     return np.sum(x**2)
+    >>> grad(f)(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return _form(f, wrt, has_aux, "grad_fn")
+
+
+def value_and_grad(
+    f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function of the same parameters that gives ``(value, gradient)``."""
+    return _form(f, wrt, has_aux, "value_and_grad_fn")
+
+
+def _form(
+    f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str
+) -> Callable[..., Any]:
+    if has_aux:
+        raise SymbackError(
+            "`has_aux=True` is not supported yet",
+            None,
+            "return the loss alone, and compute the rest in a function of its own.",
+        )
+    found = differentiable(f, wrt=wrt)
+    made: Any = getattr(found, what)
+    made.differentiable = found
+    made.__wrapped__ = found.__wrapped__
+    plain: Callable[..., Any] = made
+    return plain
