@@ -52,7 +52,9 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
     """
     if isinstance(x, (list, tuple)):
         parts = [unbroadcast(b, a) for b, a in zip(x_bar, x, strict=True)]
-        return parts if isinstance(x, list) else tuple(parts)
+        if hasattr(x, "_fields"):
+            return type(x)(*parts)
+        return type(x)(parts)
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
         return x_bar if type(x_bar) is float else float(np.sum(np.real(x_bar)))
     shape = np.shape(x)

@@ -111,7 +111,10 @@ class Assignment(Methods):
             value = self.operand(item)
             if isinstance(value, Value) and value.type is None:
                 owner = self.parameter_of(value)
-                if owner is not None and owner in self.wrt:
+                if value in self.parameters:
+                    # A tuple or a list will do as well as an array.
+                    self.looped.add(value)
+                elif owner is not None and owner in self.wrt:
                     raise self.ask_arguments(owner, "is unpacked", node)
             known = self.type_of(value)
             if count > 1 and (known is None or known.rank == 1):

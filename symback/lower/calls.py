@@ -449,7 +449,7 @@ class Calls(Attributes):
             return item
         if known and isinstance(item, Tup) and op not in TABULATED:
             return item
-        if op in SHAPED and (known or position):
+        if op in SHAPED:
             return item
         if not known and position and op not in TABULATED and not nested:
             numeric = any(isinstance(i, Array | View) for i in held)

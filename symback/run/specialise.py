@@ -198,7 +198,10 @@ def generate(
                 if generic:
                     hint = "give arguments: `f.backward_source_for(...)`."
                 raise UnsupportedSyntaxError(
-                    f"{need.why} without running the function", need.span, hint
+                    f"{need.why.removesuffix(' without running')} without running the "
+                    "function",
+                    need.span,
+                    hint,
                 ) from None
             if param == "shape":
                 mode = "exact"

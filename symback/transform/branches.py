@@ -32,7 +32,7 @@ class Branches(Accumulation):
                     value = self.final(out, cots.pop(out))
                     fresh = isinstance(value, Value) and value in self.low.defs
                     if fresh and value.name is None and out.name:
-                        object.__setattr__(value, "name", f"{out.name}_bar")
+                        self.christen(value, f"{out.name}_bar")
                     seeds.append((k, value))
                     self.found[out] = value
         sides = []

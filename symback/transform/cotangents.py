@@ -64,6 +64,14 @@ class Cotangents:
         self.guarded = False
         self.carried: dict[Value, tuple[Arg, Arg]] = {}
 
+    primal_nodes: set[Node]
+
+    def christen(self, value: Value, name: str) -> None:
+        """Name a value after the primal whose cotangent it is, unless it is a primal."""
+        if value.name is None and self.low.defs.get(value) not in self.primal_nodes:
+            # A value is named once, when it is first taken for something.
+            object.__setattr__(value, "name", name)
+
     # Shapes
 
     def same_shape(self, value: Arg, primal: Value) -> bool:

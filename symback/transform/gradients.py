@@ -112,7 +112,7 @@ class Gradients(Applying):
             base = final
         self.given.add(base)
         if final.name is None and value.name and final in low.defs:
-            object.__setattr__(final, "name", f"{value.name}_bar")
+            self.christen(final, f"{value.name}_bar")
         self.found[value] = final
         return final
 

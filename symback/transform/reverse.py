@@ -268,7 +268,7 @@ class Reverse(Gradients):
             isinstance(value, Value) and value.name is None and value in self.low.defs
         )
         if fresh and primal.name and cot.place is None:
-            object.__setattr__(value, "name", f"{primal.name}_bar")
+            self.christen(value, f"{primal.name}_bar")
         clean = cot.state == "clean" and cot.place is None
         self.found[primal] = value if clean else cot
         return cot

@@ -256,6 +256,14 @@ def _is_function(item: Any) -> bool:
     )
 
 
+@operation("np.expand_dims")
+def _expand_dims(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if low.fixed_span is not None and isinstance(args[0], Known):
+        # In a rule: a number broadcasts as it is.
+        return args[0]
+    return NotImplemented
+
+
 @operation("np.where")
 def _where(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if len(args) != 3:
