@@ -14,7 +14,7 @@ import numpy as np
 
 from . import Generated
 from .concolic import Concolic, Tape
-from .deadline import Clock
+from .deadline import Clock, interrupting
 from .points import same_point
 from .program import Loaded, Programs, Traced, is_integral, is_symbolic
 from .result import Comparison, Row
@@ -125,9 +125,11 @@ class State:
                 redirect_stdout(StringIO()),
             ):
                 warnings.simplefilter("ignore")
-                value = self.programs.fn(*args, **kwargs)
+                # At a random point a loop may be endless.
+                with interrupting(max(1.0, 20 * self.tracing)):
+                    value = self.programs.fn(*args, **kwargs)
                 return not finite or bool(np.all(np.isfinite(value)))
-        except Exception:
+        except Exception:  # TimedOut among them
             return False
 
     def make_rows(self, traced: Traced) -> None:

@@ -272,6 +272,19 @@ def g(x, MATRIX, SCALE):
 # ---------------------------------------------------------------- limits
 
 
+def test_endless_loops_at_random_points_are_left() -> None:
+    def loss(a):
+        x = a
+        while abs(x * x - a) > 1e-9:
+            x = 0.5 * (x + a / x)
+        return x
+
+    f = symback.differentiable(loss)
+    found = f.compare(2.0, seconds=20)
+    assert found.verdict == "proved", str(found)
+    assert found.seconds < 20
+
+
 def test_time_out_says_what_was_proved() -> None:
     found = compared(RECURRENT, seconds=0.0)
     assert not found.complete
