@@ -1,0 +1,287 @@
+"""Reading: the tree of a function exactly where it stands in the user's file.
+
+So every message can point at the line and the characters.  A file is parsed once for
+each of its contents, and never before someone asks.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import types
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import SourceUnavailableError, Span
+
+__all__ = ["FunctionSource", "read_function", "read_rule"]
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function's tree, whose positions are those of the user's file.
+
+    `node` is the definition or the lambda; `lines` are all lines of `file`, without
+    their newlines; `function` is the live function that was asked for, unwrapped.
+    """
+
+    node: Definition
+    file: str
+    lines: Sequence[str] = field(repr=False)
+    function: types.FunctionType = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Return the name in the definition, ``<lambda>`` for a lambda."""
+        return getattr(self.node, "name", "<lambda>")
+
+    def span(self, node: ast.AST) -> Span:
+        """Return where a node of the tree stands, in characters counted from 1.
+
+        A definition's span is its first line; a node without a position of its own (an
+        operator, a list of arguments) has that of its first part, or the function's.
+        """
+        placed = next((n for n in _outside_in(node) if hasattr(n, "lineno")), self.node)
+        line = int(getattr(placed, "lineno", 1))
+        end_line: int = getattr(placed, "end_lineno", None) or line
+        column = self._column(line, getattr(placed, "col_offset", 0))
+        if isinstance(placed, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            end_line, end_column = line, len(self._line(line).rstrip()) + 1
+        else:
+            end_column = self._column(end_line, getattr(placed, "end_col_offset", 0))
+        return Span(
+            self.file, line, column, end_line, end_column, self._line(line), self.name
+        )
+
+    def _line(self, line: int) -> str:
+        return self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+
+    def _column(self, line: int, offset: int) -> int:
+        """Convert an offset in UTF-8 bytes from 0 to characters from 1."""
+        text = self._line(line)
+        if text.isascii():
+            return offset + 1
+        return len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+
+def read_function(fn: Callable[..., Any]) -> FunctionSource:
+    """Return the source of a function, a lambda or a method.
+
+    What `functools.lru_cache` and symback itself wrap is looked into; a wrapper written
+    in Python, `functools.wraps` or not, is a function like any other.
+
+    Raises:
+        SourceUnavailableError: `fn` is built in, no function, typed at a prompt or made
+            by ``exec``, or its file has gone or changed since it was imported.
+    """
+    function = _plain_function(fn)
+    code = function.__code__
+    file, name = code.co_filename, function.__qualname__
+    if file in ("<stdin>", "<string>"):
+        raise SourceUnavailableError(
+            f"the source of `{name}` cannot be read: it was typed at a prompt or "
+            "made by exec",
+            hint="put the function in a file and import it, or use a notebook.",
+        )
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if not lines:
+        raise SourceUnavailableError(
+            f"the source of `{name}` cannot be read: there is no text for {file}",
+            hint="import the function from a .py file that is still in its place.",
+        )
+    parsed = _parsed(file, lines)
+    node = _choose(parsed.definitions.get(code.co_firstlineno, ()), function)
+    return FunctionSource(node, file, parsed.lines, function)
+
+
+@functools.lru_cache(maxsize=1024)
+def read_rule(function: types.FunctionType) -> FunctionSource:
+    """Return the source of one of symback's own top-level functions.
+
+    Only its own lines are parsed, not its file: a rule is read when it is first needed.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename)
+    first = code.co_firstlineno - 1
+    last = first
+    while lines[last].startswith("@"):
+        last += 1
+    last += 1
+    while last < len(lines) and (not lines[last].strip() or lines[last][0] in " )"):
+        last += 1
+    tree = ast.parse("".join(lines[first:last]))
+    ast.increment_lineno(tree, first)
+    node = tree.body[0] if tree.body else None
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        return read_function(function)
+    return FunctionSource(node, code.co_filename, lines, function)
+
+
+def _plain_function(fn: Any) -> types.FunctionType:
+    """Look through wrappers and methods; raise where no Python function is inside."""
+    found = fn
+    seen: set[int] = set()
+    while id(found) not in seen:
+        seen.add(id(found))
+        if isinstance(found, types.MethodType):
+            found = found.__func__
+        elif not isinstance(found, types.FunctionType):
+            # A wrapper written in Python is a function of its own: it may do more.
+            found = getattr(found, "__wrapped__", found)
+    if isinstance(found, types.FunctionType):
+        return found
+    name = getattr(found, "__qualname__", None) or getattr(found, "__name__", None)
+    if isinstance(found, functools.partial):
+        what, hint = "is a partial", "give the function inside it."
+    elif isinstance(found, type):
+        what, hint = "is a class, not a function", "give one of its methods."
+    elif callable(found) and not name:
+        name, what = type(found).__qualname__, "is a callable object, not a function"
+        hint = "give its method `__call__`."
+    elif callable(found):
+        what = "is built in or compiled: it has no Python source"
+        hint = f"call it in a function of your own: `def f(x): return {name}(x)`."
+    else:
+        name, what = repr(found), "is not a function"
+        hint = "give a function."
+    raise SourceUnavailableError(f"`{name or 'partial'}` {what}", hint=hint)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """A file's lines and its definitions by the line that code objects name first."""
+
+    raw: list[str]
+    lines: Sequence[str]
+    definitions: dict[int, list[Definition]]
+
+
+_files: dict[str, _Parsed] = {}
+
+
+def _parsed(file: str, raw: list[str]) -> _Parsed:
+    """Parse a file, or return what an earlier call parsed from the same lines."""
+    known = _files.get(file)
+    if known is not None and (known.raw is raw or known.raw == raw):
+        return known
+    try:
+        with warnings.catch_warnings():
+            # The user has already seen what Python says about this file.
+            warnings.simplefilter("ignore")
+            tree = ast.parse("".join(raw), file)
+    except (SyntaxError, ValueError) as error:
+        raise SourceUnavailableError(
+            f"{file} is not Python any more: {error}",
+            hint="undo the edit, or restart Python.",
+        ) from error
+    definitions: dict[int, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, Definition):
+            decorators = getattr(node, "decorator_list", ())
+            first = min(n.lineno for n in (node, *decorators))
+            definitions.setdefault(first, []).append(node)
+    lines = tuple(line.rstrip("\r\n") for line in raw)
+    _files[file] = parsed = _Parsed(raw, lines, definitions)
+    return parsed
+
+
+def _choose(
+    definitions: Sequence[Definition], function: types.FunctionType
+) -> Definition:
+    """Return the definition that a function was compiled from.
+
+    Several may begin on one line: names and parameters decide, then the positions of
+    the instructions, which lie inside the right body and as tightly as can be.
+    """
+    code = function.__code__
+    alike = [d for d in definitions if _signature(d) == _code_signature(code)]
+    if len(alike) > 1:
+        alike = _tightest(alike, code)
+    if len(alike) == 1 and _last_line(code) <= (alike[0].end_lineno or 0):
+        return alike[0]
+    if alike[1:]:
+        raise SourceUnavailableError(
+            f"which lambda of {code.co_filename}, line {code.co_firstlineno}, is meant "
+            "cannot be told",
+            hint="write each lambda on a line of its own.",
+        )
+    raise SourceUnavailableError(
+        f"`{function.__qualname__}` is not at line {code.co_firstlineno} of "
+        f"{code.co_filename}: the file has changed since it was imported",
+        hint="reload the module or restart Python.",
+    )
+
+
+def _signature(node: Definition) -> tuple[str, ...]:
+    """Return the name and the parameters, in the order of `co_varnames`."""
+    a = node.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    names += [p.arg for p in (a.vararg, a.kwarg) if p is not None]
+    return (getattr(node, "name", "<lambda>"), *names)
+
+
+def _code_signature(code: types.CodeType) -> tuple[str, ...]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS)
+    count += bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return (code.co_name, *code.co_varnames[:count])
+
+
+def _last_line(code: types.CodeType) -> int:
+    return max((line for *_, line in code.co_lines() if line), default=0)
+
+
+def _tightest(
+    definitions: Sequence[Definition], code: types.CodeType
+) -> list[Definition]:
+    """Keep the definitions whose extent fits the instructions' positions best."""
+    places = [
+        ((start, column), (end, end_column))
+        for start, end, column, end_column in code.co_positions()
+        if None not in (start, end, column, end_column) and end_column
+    ]
+    if not places:
+        # 3.12 places nothing of `lambda: 1`; `-X no_debug_ranges`, nothing at all.
+        return [
+            d for d in definitions if _body_code(d) == (code.co_code, code.co_consts)
+        ]
+    first = min(begin for begin, _ in places)
+    last = max(end for _, end in places)
+
+    def extent(node: Definition) -> tuple[tuple[int, int], tuple[int, int]]:
+        inside = node.body if isinstance(node, ast.Lambda) else node
+        begin = (inside.lineno, inside.col_offset)
+        return begin, (inside.end_lineno or 0, inside.end_col_offset or 0)
+
+    around = [d for d in definitions if extent(d)[0] <= first and last <= extent(d)[1]]
+    # Nested lambdas begin later than the ones around them: the innermost fits best.
+    around.sort(key=lambda d: extent(d)[0])
+    return around[-1:]
+
+
+def _body_code(node: Definition) -> tuple[bytes, tuple[Any, ...]] | None:
+    """Compile a lambda by itself and return its instructions and constants."""
+    if not isinstance(node, ast.Lambda):
+        return None
+    bare = ast.arguments(
+        node.args.posonlyargs, node.args.args, node.args.vararg,
+        node.args.kwonlyargs, [None] * len(node.args.kwonlyargs), node.args.kwarg, [],
+    )  # fmt: skip
+    alone = ast.copy_location(ast.Lambda(bare, node.body), node)
+    for made in compile(ast.Expression(alone), "<lambda>", "eval").co_consts:
+        if isinstance(made, types.CodeType):
+            return made.co_code, made.co_consts
+    return None
+
+
+def _outside_in(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_in(child)
