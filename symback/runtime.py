@@ -122,12 +122,14 @@ def split_like(x: Array, arrays: Any, axis: Any = 0) -> list[Array]:
     return list(np.split(x, ends, axis=axis))
 
 
-def add_lists(items: list[Array], others: list[Array]) -> list[Array]:
-    """Return the sums of the items of two lists.
+def add_lists(items: Any, others: Any) -> Any:
+    """Return the sums of the items of two lists, or the sum of two arrays.
 
     >>> add_lists([1.0, 2.0], [0.5, 0.5])
     [1.5, 2.5]
     """
+    if not isinstance(items, list):
+        return items + others
     return [a + b for a, b in zip(items, others, strict=True)]
 
 

@@ -136,7 +136,7 @@ class Assignment(Methods):
             return None
         while value not in self.parameters:
             node = self.defs.get(value)
-            if node is None or node.op != "getitem":
+            if node is None or node.op not in ("getitem", "unpack"):
                 return None
             value = node.args[0]
         return value.name or ""

@@ -193,11 +193,14 @@ class Cotangents:
         self.low.append(Node("if", (test,), {}, (out,), sides, self.low.span()))
         return out
 
-    def solid(self, primal: Value, value: Arg) -> Arg:
-        """Return a cotangent that may be changed in place: not one stretched number."""
+    def solid(self, primal: Value, value: Arg, indexed: bool = False) -> Arg:
+        """Return a cotangent that may be changed in place: not one stretched number.
+
+        indexed : it is about to be indexed, so it is an array.
+        """
         known = primal.type
         if not isinstance(value, Value):
-            if known is None or known.is_array:
+            if (known is None and indexed) or (known is not None and known.is_array):
                 return self.low.emit("np.full_like", primal, value)
             return value
         node = self.low.defs.get(value)
@@ -275,7 +278,7 @@ class Cotangents:
         low = self.low
         if new.place is not None:
             base = self.final(primal, old)
-            base = self.solid(primal, base)
+            base = self.solid(primal, base, indexed=True)
             value = low.emit("index_add", base, new.place[0], new.value)
             return Cotangent(value, self.union(old.mask, new.mask))
         if old.place is not None:
@@ -292,7 +295,9 @@ class Cotangents:
                 return Cotangent(self.sum(old.value, new.value), old.mask, state)
         if old.thick or new.thick:
             value = self.sum(self.final(primal, old), self.final(primal, new))
-        elif primal.type is not None and primal.type.kind == "list":
+        elif primal in low.looped or (
+            primal.type is not None and primal.type.kind == "list"
+        ):
             value = low.emit("runtime.add_lists", old.value, new.value)
         else:
             value = self.sum(self.clean(old), self.clean(new))

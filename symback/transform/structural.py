@@ -83,7 +83,7 @@ def _read_mask(low: Any, x: Value, index: Arg) -> Arg:
 def _setitem(sweep: Any, node: Node, outs: Any, cots: Any) -> bool:
     x, index, value = node.args
     low = sweep.low
-    bar = sweep.solid(node.outs[0], _only(sweep, node, outs))
+    bar = sweep.solid(node.outs[0], _only(sweep, node, outs), indexed=True)
     if isinstance(value, Value) and value in sweep.varied:
         part = low.emit("getitem", bar, index)
         if _may_repeat(low, index) and not _is_list(x):
