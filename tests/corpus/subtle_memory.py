@@ -309,7 +309,7 @@ def view_of_a_swapped_name(a, b):
     for i in range(3):
         a, b = b, a
         a[0] *= 0.5
-    return np.sum(w**2) + np.sum(a**3)
+    return np.sum(w**2) + np.sum(a**3) + np.sum(b**3)
 
 
 @case(
