@@ -67,7 +67,7 @@ class Cotangents:
     primal_nodes: set[Node]
 
     def christen(self, value: Value, name: str) -> None:
-        """Name a value after the primal whose cotangent it is, unless it is a primal."""
+        """Name a value after the primal whose cotangent it is; primals keep theirs."""
         if value.name is None and self.low.defs.get(value) not in self.primal_nodes:
             # A value is named once, when it is first taken for something.
             object.__setattr__(value, "name", name)
