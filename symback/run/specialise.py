@@ -66,12 +66,21 @@ class Source:
 
 @dataclass
 class Specialised:
-    """A source and the function loaded from it, lazily for the slower of two texts."""
+    """A source and what was loaded from it.
+
+    function : computes with NumPy's numbers, and is always right.
+    fast : where all values are single numbers, computes with Python's own, which raise
+        where NumPy's are infinite.
+    primal : the user's function.
+    exact_for : the exact key of the arguments, for sources that hold for it alone.
+    captured_key : the exact key of the captured objects.
+    plain : the text of `function` where `fast` runs another.
+    """
 
     source: Source
     function: Callable[..., Any]
-    fast: Callable[..., Any] | None = None
-    primal: Callable[..., Any] = print
+    fast: Callable[..., Any] | None
+    primal: Callable[..., Any]
     exact_for: Any = None
     captured_key: Any = None
     plain: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..graph import Block, Node, Value, leaves
 
-__all__ = ["varied_values"]
+__all__ = ["mentions", "varied_values"]
 
 
 def varied_values(
