@@ -89,3 +89,12 @@ def take_and_windows(x):
     for i in range(len(x) - 2):
         s += (w @ x[i : i + 3]) ** 2
     return s + np.sum(np.take(x, [0, 0, 4]))
+
+
+@case(draw(3, seed=14), kinds="index fancy")
+def gathered_with_repeats_then_looped(b):
+    first = b[-3]
+    t = 0.0
+    for e in b[[2, 0, 2]]:
+        t = 0.8 * t + e
+    return np.tanh(t) * first + np.sum(b * b)
