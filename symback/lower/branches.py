@@ -9,16 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph import UNDEFINED, Block, Node, Value
-from .abstract import (
-    DictRef,
-    Function,
-    Known,
-    ListRef,
-    Obj,
-    RunList,
-    Shape,
-    Tup,
-)
+from .abstract import DictRef, Function, Known, ListRef, Obj, RunList, Shape, Tup
 from .joins import Joins, Template
 
 __all__ = ["Branches"]

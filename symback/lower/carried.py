@@ -11,13 +11,10 @@ from typing import Any
 
 from ..graph import UNDEFINED, Arg, Node, Value
 from ..types import Type
-from .abstract import (
-    Array,
-    ListRef,
-)
+from .abstract import Array, ListRef
+from .conditions import Conditions
 from .core import Unassigned
 from .joins import Template
-from .statements import Statements
 
 __all__ = ["Carried", "Plan"]
 
@@ -25,7 +22,7 @@ MAX_ROUNDS = 8
 """Times that a loop's body is lowered until what it carries no longer changes."""
 
 
-class Carried(Statements):
+class Carried(Conditions):
     """Find what a loop's body carries."""
 
     def settle(self, once: Callable[[], Any]) -> Plan:

@@ -7,16 +7,7 @@ from typing import Any
 
 from ..graph import Value
 from ..rules.registry import OPERATORS
-from .abstract import (
-    Array,
-    DictRef,
-    Known,
-    ListRef,
-    Shape,
-    Tup,
-    View,
-    always,
-)
+from .abstract import Array, DictRef, Known, ListRef, Shape, Tup, View, always
 from .expressions import Expressions
 
 __all__ = ["Comparisons"]

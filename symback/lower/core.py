@@ -10,18 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import (
-    ShapeError,
-    Span,
-    UnsupportedSyntaxError,
-)
+from ..errors import ShapeError, Span, UnsupportedSyntaxError
 from ..graph import UNDEFINED, Arg, Node, Param, Value, leaves, map_leaves
 from ..infer import Sampler, Unsampled
 from ..types import Type
-from .abstract import (
-    NeedStatic,
-    Retry,
-)
+from .abstract import NeedStatic, Retry
 
 __all__ = ["Core", "Frame", "Raises", "State", "Unassigned", "spoken"]
 

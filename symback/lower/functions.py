@@ -11,12 +11,7 @@ from typing import Any
 from ..errors import SourceUnavailableError, UnsupportedSyntaxError
 from ..graph import Value
 from ..source import read_function, read_rule
-from .abstract import (
-    Array,
-    Function,
-    Known,
-    Tup,
-)
+from .abstract import Array, Function, Known, Tup
 from .core import Frame
 from .names import Boxed, Names, Path
 

@@ -7,23 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph import Value
-from .abstract import (
-    Array,
-    DictRef,
-    Iterable,
-    Known,
-    ListRef,
-    Obj,
-    Shape,
-    Tup,
-    View,
-)
-from .statements import Statements
+from .abstract import Array, DictRef, Iterable, Known, ListRef, Obj, Shape, Tup, View
+from .conditions import Conditions
 
 __all__ = ["Iteration"]
 
 
-class Iteration(Statements):
+class Iteration(Conditions):
     """Walk containers, arrays and ranges."""
 
     looped: set[Value]

@@ -10,14 +10,7 @@ from typing import Any
 
 from ..graph import Value
 from ..rules import REGISTRY
-from .abstract import (
-    Array,
-    Known,
-    ListRef,
-    RunList,
-    Tup,
-    View,
-)
+from .abstract import Array, Known, ListRef, RunList, Tup, View
 from .attributes import Attributes
 from .operations import (
     ARRAY_KEYWORDS,

@@ -9,12 +9,7 @@ from typing import Any
 
 from ..graph import Arg, Node, Value, map_leaves
 from ..types import Type
-from .abstract import (
-    Iterable,
-    Known,
-    NeedStatic,
-    always,
-)
+from .abstract import Iterable, Known, NeedStatic, always
 from .carried import Carried, Plan
 from .iteration import Iteration
 

@@ -9,17 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Value
-from .abstract import (
-    Array,
-    DictRef,
-    Iterable,
-    Known,
-    ListRef,
-    Obj,
-    RunList,
-    Tup,
-    View,
-)
+from .abstract import Array, DictRef, Iterable, Known, ListRef, Obj, RunList, Tup, View
 from .calls import Calls
 from .operations import INTRINSICS, METHODS, is_random
 

@@ -14,15 +14,7 @@ import numpy as np
 from ..errors import MissingRuleError
 from ..graph import Param, Value
 from ..types import Type
-from .abstract import (
-    Array,
-    DictRef,
-    Known,
-    ListRef,
-    Poison,
-    Tup,
-    View,
-)
+from .abstract import Array, DictRef, Known, ListRef, Poison, Tup, View
 from .comparisons import Comparisons
 from .core import Frame, Unassigned
 from .subscripts import Subscripts

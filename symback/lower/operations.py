@@ -326,8 +326,8 @@ def library_method(thing: Any) -> str | None:
 def operation_name(thing: Any) -> str | None:
     """Return the name of the operation that a callable is, or None.
 
-    >>> operation_name(np.absolute), operation_name(math.exp)
-    ('np.abs', 'math.exp')
+    >>> operation_name(np.absolute), operation_name(np.linalg.inv)
+    ('np.abs', 'np.linalg.inv')
     """
     found = _numpy_names().get(id(thing))
     if found is not None:

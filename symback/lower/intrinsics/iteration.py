@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ..abstract import (
-    Iterable,
-    Known,
-    Partial,
-    Tup,
-    is_number,
-)
+from ..abstract import Iterable, Known, Partial, Tup, is_number
 from ..operations import INTRINSICS
 from .table import Args, Handler, Kwargs, intrinsic
 

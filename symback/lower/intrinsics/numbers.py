@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ..abstract import (
-    Array,
-    Known,
-    ListRef,
-    Tup,
-    View,
-)
+from ..abstract import Array, Known, ListRef, Tup, View
 from ..operations import INTRINSICS
 from .iteration import accumulate, walk_together
 from .table import Args, Handler, Kwargs, intrinsic

@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ..abstract import (
-    Array,
-    DictRef,
-    Function,
-    Known,
-    ListRef,
-    Obj,
-    Partial,
-    Tup,
-    View,
-)
+from ..abstract import Array, DictRef, Function, Known, ListRef, Obj, Partial, Tup, View
 from .table import Args, Kwargs, intrinsic
 
 __all__: list[str] = []
