@@ -111,7 +111,24 @@ State = dict[tuple[Any, ...], Any]
 
 
 class Core:
-    """Places, nodes and their types; the parts of the language build on it."""
+    """Places, nodes and their types; the parts of the language build on it.
+
+    mode : ``"generic"`` (nothing is known of parameters), ``"symbolic"`` (dimensions
+        are symbols) or ``"exact"`` (they are numbers).
+    nodes, state : the block being built, and what is known on the path.
+    defs : the node of each value.  indices : loops' indices, and whether the range is
+        known.  roots : integers and the parameters that they are.
+    frames, stack : activations of functions by number, and those being lowered.
+    conditional : how many branches and loops are around.
+    here, fixed_span : the place being lowered; while a rule is, that of the user's node.
+    captures, captured : objects from outside by path, and those read at each call.
+    outside_cells : cells of containers from outside.
+    active_loops, loops_met, longest_loop : indices of the loops around; how many loops
+        there were, and how many iterations the longest has.
+    unroll_all : write out each loop of a known range.
+    complex_seen : complex numbers may be about, though no type shows them.
+    misfit : the first operation whose operands do not fit on the samples.
+    """
 
     def __init__(self, mode: str, sampler: Sampler | None = None) -> None:
         self.mode = mode

@@ -4,8 +4,8 @@ A rule is data: a call written as the user writes it, and one text per argument 
 same language.  In a text stand the call's own parameter names, ``out`` (or the names
 after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``,
 ``math``, ``scipy``, ``runtime``, and the functions of `symback.rules.helpers`.
-Multiplying by the cotangent, unbroadcasting,
-accumulating and masking are the transform's, never a rule's.
+Multiplying by the cotangent, unbroadcasting, accumulating and masking are the
+transform's, never a rule's.
 
 >>> rule = elementwise("np.example(x)", "1 - out**2", register=False)
 >>> rule.op, rule.params, rule.texts
