@@ -120,7 +120,7 @@ class Core:
         known.  roots : integers and the parameters that they are.
     frames, stack : activations of functions by number, and those being lowered.
     conditional : how many branches and loops are around.
-    here, fixed_span : the place being lowered; while a rule is, that of the user's node.
+    here, fixed_span : the place being lowered; in a rule, that of the user's node.
     captures, captured : objects from outside by path, and those read at each call.
     outside_cells : cells of containers from outside.
     active_loops, loops_met, longest_loop : indices of the loops around; how many loops
