@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InternalError
-from ..graph import UNDEFINED, Arg, Node, Value, leaves
+from ..graph import UNDEFINED, Arg, Node, Value
 from ..passes.kinds import Kinds
 from .inline import Plan, boolean
 from .scalars import scalar_call
@@ -365,8 +365,3 @@ SPECIAL: dict[str, Callable[[Expressions, Node], ast.expr]] = {
     "item": _of_array,
     "tolist": _of_array,
 }
-
-
-def values_of(arg: Arg) -> list[Value]:
-    """Return the values in an argument."""
-    return [leaf for leaf in leaves(arg) if isinstance(leaf, Value)]

@@ -15,7 +15,6 @@ from typing import Any
 from ..graph import Value
 
 __all__ = [
-    "Abstract",
     "Array",
     "DictRef",
     "Function",
@@ -183,23 +182,6 @@ class Poison:
 
     reason: str
     hint: str = ""
-
-
-Abstract = (
-    Known
-    | Value
-    | Array
-    | View
-    | Tup
-    | ListRef
-    | DictRef
-    | Obj
-    | Function
-    | Partial
-    | Shape
-    | Iterable
-    | Poison
-)
 
 
 def is_number(item: Any) -> bool:

@@ -81,7 +81,7 @@ class Assignment(Methods):
         count = len(target.elts)
         stars = [k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
         if stars:
-            items = self.known_items(item, target)
+            items = self.known_items(item)
         else:
             items = self.unpacked(item, count, target)
         if stars:
@@ -128,7 +128,7 @@ class Assignment(Methods):
                 return [self.run_item(held, Known(k)) for k in range(count)]
         if isinstance(item, Iterable) and item.items is None and item.item is not None:
             return [item.item(Known(k)) for k in range(count)]
-        return self.known_items(item, node)
+        return self.known_items(item)
 
     def parameter_of(self, value: Value) -> str | None:
         """Return the parameter of unknown kind that a value is, or is an item of."""

@@ -184,12 +184,12 @@ class Expressions(Branches, ABC):
         found: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                found += self.known_items(self.value(node.value), node)
+                found += self.known_items(self.value(node.value))
             else:
                 found.append(self.value(node))
         return found
 
-    def known_items(self, item: Any, node: ast.AST | None = None) -> list[Any]:
+    def known_items(self, item: Any) -> list[Any]:
         """Return the items of an iterable whose length is known."""
         walked = self.iterate(item)
         if walked.items is None:

@@ -73,7 +73,6 @@ class Loops(Branches):
         return self.close_loop(
             node,
             body,
-            lead,
             carried,
             elements,
             inits,
@@ -140,7 +139,6 @@ class Loops(Branches):
         self,
         node: Node,
         body: Block,
-        lead: int,
         carried: Any,
         elements: Any,
         inits: Any,
