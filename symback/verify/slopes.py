@@ -53,8 +53,10 @@ def precise_values(
 
 def inputs_of(x: Any, home: PreciseHome) -> Any:
     """Return an array of numbers as elements that are inputs."""
-    made = np.frompyfunc(lambda v: home.input(float(v)), 1, 1)(x)
-    return as_array(np.asarray(made, dtype=object), home)
+    made = np.empty(x.shape, dtype=object)
+    for index in np.ndindex(*x.shape):
+        made[index] = home.input(float(x[index]))
+    return as_array(made, home)
 
 
 def moved(
