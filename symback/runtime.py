@@ -55,6 +55,8 @@ def unbroadcast(x_bar: Array, x: Array) -> Array:
         if hasattr(x, "_fields"):
             return type(x)(*parts)
         return type(x)(parts)
+    if isinstance(x_bar, list):
+        x_bar = np.array(x_bar)
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
         return x_bar if type(x_bar) is float else float(np.sum(np.real(x_bar)))
     shape = np.shape(x)

@@ -152,6 +152,10 @@ class Attributes(Functions):
             if known is not None:
                 return Known(np.dtype(known.dtype))
             return self.emit("attr", value, "dtype")
+        if name == "real" and known is not None and known.dtype.startswith("float"):
+            return item
+        if name in ("real", "imag") and isinstance(item, Array | View):
+            return self.view(item, f"np.{name}")
         if name in ("real", "imag"):
             return self.wrap(self.emit(f"np.{name}", value))
         if name == "flat":

@@ -9,7 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph import UNDEFINED, Block, Node, Value
-from .abstract import DictRef, Function, Known, ListRef, Obj, RunList, Shape, Tup
+from .abstract import (
+    Array,
+    DictRef,
+    Function,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Shape,
+    Tup,
+)
 from .joins import Joins, Template
 
 __all__ = ["Branches"]
@@ -53,6 +63,9 @@ class Branches(Joins):
         self.left, self.right = state1, state2
         templates: dict[Any, Template] = {}
         kept: dict[Any, Any] = {}
+        # Names that are one array (or list) on both sides stay one.
+        pairs: dict[Any, Any] = {}
+        one: dict[Any, Any] = {}
         keys = dict.fromkeys([*before, *state1, *state2])
         for key in keys:
             a = state1.get(key, self.base(key))
@@ -69,10 +82,17 @@ class Branches(Joins):
             else:
                 self.left, self.right = state1, state2
                 template = self.join(a, b)
+                pair = None
+                if type(a) is type(b) and isinstance(a, Array | ListRef | DictRef):
+                    pair = (type(a), a.cell, b.cell)
                 if template.kind == "same":
                     kept[key] = template.like
+                elif pair in pairs and pair is not None:
+                    one[key] = pairs[pair]
                 else:
                     templates[key] = template
+                    if pair is not None and template.kind != "poison":
+                        pairs[pair] = key
         results: list[tuple[Any, ...]] = []
         blocks = []
         for nodes, state in sides:
@@ -97,8 +117,9 @@ class Branches(Joins):
             kwargs = {} if catch is None else {"catch": catch}
             self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
         values = iter(outs)
-        for key, template in templates.items():
-            self.state[key] = self.instantiate(template, values)
+        self.rebuild(templates, values)
+        for key, first in one.items():
+            self.state[key] = self.state[first]
         for key in [k for k in self.state if self.state[k] is UNDEFINED]:
             del self.state[key]
         result = self.state.pop(("t", 0), None)

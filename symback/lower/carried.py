@@ -77,9 +77,8 @@ class Carried(Conditions):
             name = init.name if isinstance(init, Value) else None
             kind = types[number] if types is not None else self.type_of(init)
             params.append(Value(hints[number] or name, kind))
-        values = iter(params)
-        for key, template in templates.items():
-            self.state[key] = self.instantiate(template, values)
+        self.left = self.right = before
+        self.rebuild(templates, iter(params))
         inside = dict(self.state)
         nodes, _, result = self.nested(once)
         after = self.state
@@ -189,9 +188,8 @@ class Carried(Conditions):
             if ("h", key[1]) in self.state or key in self.state:
                 self.state[key] = mark
         self.append(node)
-        values = iter(node.outs)
-        for key, template in plan.templates.items():
-            self.state[key] = self.instantiate(template, values)
+        self.left = self.right = plan.after
+        self.rebuild(plan.templates, iter(node.outs))
         for key, value in zip(plan.outs_names(), node.outs, strict=True):
             if key and value.name is None:
                 object.__setattr__(value, "name", key)

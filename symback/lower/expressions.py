@@ -95,7 +95,8 @@ class Expressions(Branches, ABC):
         item = self.lookup(node.id, node)
         if isinstance(item, Poison):
             reason = item.reason.replace("a name", f"`{node.id}`", 1)
-            raise self.refuse(reason, item.hint or None, node)
+            problem = self.refuse(reason, item.hint or None, node)
+            raise self.written_out(problem)
         return item
 
     def on_NamedExpr(self, node: ast.NamedExpr) -> Any:
@@ -243,6 +244,7 @@ class Expressions(Branches, ABC):
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))
+        self._poison_aliases(ref.cell)
 
     def check_inside(self, ref: ListRef | DictRef) -> None:
         """Refuse to change a container outside the function: nothing is dropped."""
@@ -251,6 +253,8 @@ class Expressions(Branches, ABC):
                 "a list or dict outside the function is changed",
                 "return the value instead, or record it where the function is called.",
             )
+        if isinstance(ref, DictRef):
+            self._poison_aliases(ref.cell)
 
     def list_append(self, ref: ListRef, item: Any) -> None:
         """Append to a list in its cell."""

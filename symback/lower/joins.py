@@ -105,24 +105,58 @@ class Joins(Cells):
             return self.join_undefined(a)
         if is_number(a) and is_number(b):
             if isinstance(a, Array | View) or isinstance(b, Array | View):
-                cells = frozenset(
-                    c for c in (self.root(a), self.root(b)) if c is not None
-                )
-                more = [self.state.get(("m", c), frozenset()) for c in cells]
-                return Template("array", cells=cells.union(*more))
+                return Template("array", cells=self.memory(a, b))
             return Template("leaf")
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
             parts = tuple(map(self.join, a.items, b.items))
             return Template("tuple", parts, a.like, a.names)
         return self._join_containers(a, b)
 
+    def memory(self, *items: Any) -> frozenset[int]:
+        """Return the cells whose memory one of some references may be, on any path."""
+        cells = {self.root(item) for item in items} - {None}
+        more = [
+            state.get(("m", c), frozenset())
+            for c in cells
+            for state in (self.left, self.right)
+        ]
+        return frozenset(c for c in cells.union(*more) if c is not None)
+
+    def rebuild(
+        self, templates: dict[Any, Template], values: Iterator[Value]
+    ) -> None:
+        """Set all keys of the state that have templates, and note what they share."""
+        self.linked: list[tuple[int, frozenset[int]]] = []
+        for key, template in templates.items():
+            self.state[key] = self.instantiate(template, values)
+        for number, (cell, cells) in enumerate(self.linked):
+            for other, others in self.linked[:number]:
+                if cells & others:
+                    # On some path the two are one: changing one may change the other.
+                    for one, two in ((cell, other), (other, cell)):
+                        known = self.state.get(("m", one), frozenset())
+                        self.state["m", one] = known | {two}
+
+    def _new_cell(self, template: Template) -> int:
+        """Return a cell for what one of several may be."""
+        cell = self.fresh()
+        if template.cells:
+            self.state["m", cell] = template.cells
+            self.linked.append((cell, template.cells))
+        for known in template.cells:
+            for state in (self.left, self.right):
+                if ("ro", known) in state:
+                    self.state["ro", cell] = state["ro", known]
+        return cell
+
     def _join_containers(self, a: Any, b: Any) -> Template:
         if isinstance(a, ListRef) and isinstance(b, ListRef):
             # Each side's content is read in its own state, when it is flattened.
             part = self.join(self.held_a(a), self.held_b(b))
-            return Template("list", (part,))
+            return Template("list", (part,), cells=self.memory(a, b))
         if isinstance(a, DictRef) and isinstance(b, DictRef):
-            return Template("dict", (self.join(self.held_a(a), self.held_b(b)),))
+            part = self.join(self.held_a(a), self.held_b(b))
+            return Template("dict", (part,), cells=self.memory(a, b))
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Template("items", tuple(map(self.join, a, b)))
         if isinstance(a, tuple | RunList) and isinstance(b, tuple | RunList):
@@ -273,16 +307,14 @@ class Joins(Cells):
             value = next(values)
             return value
         if kind == "array":
-            cell = self.fresh()
+            cell = self._new_cell(template)
             self.state["h", cell] = next(values)
-            if template.cells:
-                self.state["m", cell] = template.cells
             return Array(cell)
         if kind == "tuple":
             items = tuple(self.instantiate(p, values) for p in template.parts)
             return Tup(items, template.like, template.names)
         if kind in ("list", "dict"):
-            cell = self.fresh()
+            cell = self._new_cell(template)
             self.state["h", cell] = self.instantiate(template.parts[0], values)
             return ListRef(cell) if kind == "list" else DictRef(cell)
         if kind == "items":

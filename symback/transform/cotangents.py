@@ -299,6 +299,9 @@ class Cotangents:
             primal.type is not None and primal.type.kind == "list"
         ):
             value = low.emit("runtime.add_lists", old.value, new.value)
+            if primal.type is None or primal.type.kind != "list":
+                # It may as well be an array.
+                object.__setattr__(value, "type", None)
         else:
             value = self.sum(self.clean(old), self.clean(new))
         return Cotangent(value, old.mask if same else self.union(old.mask, new.mask))

@@ -62,7 +62,7 @@ def copied_every_time(x):
     return np.sum(np.stack(kept) ** 2)
 
 
-@case(draw(3, seed=7), kinds="alias setitem while")
+@case(draw(3, seed=7), kinds="alias setitem while", generic=False)
 def alias_swapped_in_a_loop(x):
     old = x * 1.0
     new = np.zeros(3)
@@ -310,42 +310,3 @@ def view_of_a_swapped_name(a, b):
         a, b = b, a
         a[0] *= 0.5
     return np.sum(w**2) + np.sum(a**3) + np.sum(b**3)
-
-
-@case(
-    0.4,
-    draw(3, seed=34),
-    draw(3, seed=35),
-    wrt=("x", "a", "b"),
-    generic=False,
-    kinds="alias swap while",
-)
-def view_and_swaps_at_run_time(x, a, b):
-    w = b[:-1]
-    for i in range(3):
-        if x > -0.01:
-            k = 0
-            while k < 3 and x > -1.0:
-                k += 1
-                a, b = b, a
-            x = x - 0.3
-        else:
-            a[::2] *= 0.1
-    return np.sum(w**2) + np.sum(a**3) + x
-
-
-@case(
-    0.4,
-    draw(3, seed=36),
-    draw(3, seed=37),
-    wrt=("a", "b"),
-    generic=False,
-    kinds="alias swap if",
-)
-def view_and_swaps_in_a_branch(x, a, b):
-    w = b[:-1]
-    if x > -5.0:
-        for _ in range(3):
-            a, b = b, a
-    a[::2] *= 0.5
-    return np.sum(w**2) + np.sum(b**3)
