@@ -12,7 +12,9 @@ import numpy as np
 from .deadline import TimedOut
 from .elements import SymbolicValueError
 from .expressions import differentiable
+from .paths import other_branch, path_of
 from .points import same_point
+from .precise import PreciseHome
 from .program import CannotRunError, Loaded, load
 from .proving import Proving
 from .shrink import Shrunk, candidates, shrink_array
@@ -22,6 +24,17 @@ __all__ = ["Running"]
 
 TABLE_LIMIT = 4_000
 """Entries beyond which a table of symbols is no longer built."""
+
+
+PATH_SECONDS = 2.0
+"""Spent at most on finding which branches a function takes at some sizes."""
+
+
+def smaller(captured: dict[str, Any], shrunk: Shrunk) -> dict[int, Any]:
+    """Return what stands in for captured arrays at smaller sizes, by identity."""
+    if not shrunk.sizes:
+        return {}
+    return {id(v): shrink_array(v, shrunk.sizes) for v in captured.values()}
 
 
 class Running(Proving):
@@ -71,11 +84,18 @@ class Running(Proving):
             k: v for k, v in self.real.captured.items() if isinstance(v, np.ndarray)
         }
         reasons: list[str] = []
+        found: tuple[Shrunk, dict[int, Any], Loaded | None, int] | None = None
         for shrunk in candidates(self.values, captured):
+            # The first run tells which lines compare numbers, not sizes.
+            if found and self.other_branch(shrunk, captured) is not None:
+                continue
             if self.programs_run(shrunk, captured, reasons):
-                self.shrunk = shrunk
-                self.result.sizes = str(shrunk)
-                return True
+                line = self.other_branch(shrunk, captured)
+                if line is None:
+                    self.use(shrunk)
+                    return True
+                kept = self.programs.replaced, self.programs.loaded
+                found = found or (shrunk, *kept, line)
         entries_total = sum(
             1 for p in self.programs.wrt for _ in entries(self.values[p], p)
         )
@@ -85,27 +105,72 @@ class Running(Proving):
             whole = Shrunk(self.values, {}, follow=False)
             if self.programs_run(whole, captured, reasons):
                 self.shrunk = whole
+                self.detour = ""
                 return True
             last = reasons[-1] if len(reasons) > len(reasons_before) else last
+        if found is not None:
+            shrunk, self.programs.replaced, self.programs.loaded, line = found
+            self.use(shrunk)
+            self.detour = f"the branch on line {line} goes otherwise at the small sizes"
+            return True
         self.programs.replaced = {}
         self.programs.loaded = self.real
         self.reason = last
         self.result.findings.append(f"not compared on symbols: {last}")
         return False
 
+    def use(self, shrunk: Shrunk) -> None:
+        self.shrunk = shrunk
+        self.result.sizes = str(shrunk)
+
+    def other_branch(self, shrunk: Shrunk, captured: dict[str, Any]) -> int | None:
+        """Return a line whose branch goes otherwise at smaller sizes, or None."""
+        if not shrunk.sizes:
+            return None
+        programs = self.programs
+
+        def plain(values: dict[str, Any]) -> Any:
+            args, kwargs = self.call_with(same_point(values))
+            return programs.fn(*args, **kwargs)
+
+        def small() -> Any:
+            if not captured:
+                return plain(shrunk.values)
+            # Captured arrays have their own size: only a copy of the function has both.
+            home = PreciseHome(30, self.clock)
+            before = programs.replaced
+            programs.replaced = smaller(captured, shrunk)
+            try:
+                return programs.value(home, shrunk.values)
+            finally:
+                programs.replaced = before
+
+        if not self.path_taken:
+            limit = min(PATH_SECONDS, self.clock.left / 4)
+            file = programs.user_file
+            self.path_taken.append(path_of(lambda: plain(self.values), file, limit))
+        real = self.path_taken[0]
+        if real is not None:
+            limit = min(PATH_SECONDS, self.clock.left / 4)
+            path = path_of(small, programs.user_file, limit)
+            if path is not None:
+                self.unsure = ""
+                return other_branch(real, path, self.asked)
+        self.unsure = "it was not found whether branches go the same way there"
+        return None
+
     def programs_run(
         self, shrunk: Shrunk, captured: dict[str, Any], reasons: list[str]
     ) -> bool:
-        self.programs.replaced = (
-            {id(v): shrink_array(v, shrunk.sizes) for v in captured.values()}
-            if shrunk.sizes
-            else {}
-        )
+        self.programs.replaced = smaller(captured, shrunk)
         self.programs.loaded = self.source_for(shrunk, captured)
         try:
             tape = self.tape(self.clock.share(self.seconds / 3))
             traced = self.programs.trace(tape, shrunk.values)
             differentiable(traced.loss)
+            self.asked |= {
+                (c.file, c.line) for c in traced.tape.conditions if c.side == "function"
+            }
         except CannotRunError as error:
             who = "the function" if error.side == "function" else "the generated source"
             reasons.append(f"{who} does not run on symbols: {error.reason}")

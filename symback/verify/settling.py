@@ -46,6 +46,20 @@ class Settling(Running):
                     row.how += f"; proved in {done} of {len(self.regions)} regions"
             elif not row.how:
                 row.how = self.reason or "no point could be compared"
+            self.other_sizes(row)
+
+    def other_sizes(self, row: Row) -> None:
+        """Take back what the small sizes may not say of the caller's."""
+        if row.verdict not in ("proved", "agrees") or not self.shrunk.sizes:
+            return
+        if self.detour:
+            # Directions at the real sizes say that it is right there, at one point.
+            seen = bool(self.result.witnesses)
+            row.verdict = "agrees" if seen else "undecided"
+            row.how = self.detour + (", but directions agree" if seen else "")
+        elif self.unsure and row.verdict == "proved":
+            row.verdict = "agrees"
+            row.how += f" at the small sizes; {self.unsure}"
 
     def proofs_of(self, name: str) -> list[str]:
         found = []

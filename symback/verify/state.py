@@ -15,6 +15,7 @@ import numpy as np
 from . import Generated
 from .concolic import Concolic, Tape
 from .deadline import Clock, interrupting
+from .paths import Path, Place
 from .points import same_point
 from .program import Loaded, Programs, Traced, is_integral, is_symbolic
 from .result import Comparison, Row
@@ -76,6 +77,12 @@ class State:
         self.float_gradient: dict[str, float] = {}
         self.current: dict[str, Any] | None = None
         self.refuting: list[dict[str, Any]] = []
+        # Which way the function goes at the real sizes, once that was asked; where it
+        # compares numbers; what is known of its branches at the small sizes.
+        self.path_taken: list[Path | None] = []
+        self.asked: set[Place] = set()
+        self.detour = ""
+        self.unsure = ""
 
     def call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the caller's arguments as (args, kwargs)."""
