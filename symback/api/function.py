@@ -125,6 +125,7 @@ class DifferentiableFunction(Cached[P, R]):
             source.read_captured(),
             source.primal,
             source.joint,
+            source,
         )
 
     def compare(

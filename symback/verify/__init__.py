@@ -27,6 +27,8 @@ class Generated:
         `captured` as keywords; it returns (value, gradient).
     captured : the values of the user's numeric globals and closures, read now.
     primal, joint : the graphs of the user's function and of the generated one.
+    origin : all graphs and the cotangents in them, as `symback.run.Source`, to find the
+        culprit of a wrong gradient in; without it, the source is probed.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Generated:
     captured: Mapping[str, object] = field(default_factory=dict)
     primal: object = None
     joint: object = None
+    origin: object = None
 
 
 def compare(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
+from .result import Culprit
 from .steps import Slope
 from .structure import index_name
 
@@ -68,7 +68,7 @@ class GradientCheck:
     name: str
     rows: list[CheckRow] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
-    culprit: Any = None
+    culprit: Culprit | None = None
 
     @property
     def ok(self) -> bool:

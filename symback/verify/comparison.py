@@ -15,6 +15,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..errors import NotDifferentiableError
 from . import Generated
 from .concolic import Concolic
@@ -25,7 +27,7 @@ from .points import random_point, same_point
 from .program import CannotRunError, Traced, load
 from .progress import Progress
 from .proving import STATEMENTS
-from .result import Comparison
+from .result import Comparison, Culprit
 from .rounding import constants_of, rounds_constants
 from .settling import Settling
 from .slopes import directional
@@ -300,9 +302,47 @@ class Work(Settling):
         from .culprit import find
 
         try:
-            self.result.culprit = find(self, generated)
+            self.result.culprit = self.by_graph(generated) or find(self, generated)
         except (TimedOut, CannotRunError):
             self.clock.check()
+
+    def by_graph(self, generated: Generated) -> Culprit | None:
+        """Return the culprit by the cotangents of the generated graph, or None.
+
+        Surer than probes, which cannot tell which of two factors in one line is wrong.
+        """
+        if generated.origin is None or not self.refuting:
+            return None
+        # At a random point different things have different values.
+        values = self.refuting[min(1, len(self.refuting) - 1)]
+        if self.programs.replaced:
+            values = self.values  # captured arrays have their own sizes only
+        elif self.shrunk.sizes:
+            generated = self.generate(*self.call_with(same_point(values)))
+        loaded = load(generated.source, generated.name, generated.captured)
+        args, kwargs = self.call_with(same_point(values))
+
+        def gradient(*a: Any, **k: Any) -> Any:
+            bound, _ = bind(self.programs.fn, a, k)
+            call = self.programs.call_generated
+            return call(loaded.function, bound, loaded.captured)[1]
+
+        from .finite import check
+
+        try:
+            with np.errstate(all="ignore"), interrupting(min(8.0, self.clock.left / 2)):
+                return check(
+                    self.programs.fn,
+                    args,
+                    kwargs,
+                    wrt=self.programs.wrt[0]
+                    if self.programs.single
+                    else self.programs.wrt,
+                    gradient=gradient,
+                    source=lambda: generated.origin,
+                ).culprit
+        except Exception:  # TimedOut among them: then the probes are left
+            return None
 
 
 def _allow(witness: Any, limit: float) -> Any:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+import symback
+from symback.rules import REGISTRY
 from tests.verify.models import MODELS, compared
 
 EDITS = [
@@ -78,3 +83,23 @@ def test_terms_that_cancel_are_no_error() -> None:
 
 def test_right_gradient_has_no_culprit() -> None:
     assert compared(MODELS["tiny"]).culprit is None
+
+
+def loss_of_product(w, x):
+    y = w * x
+    return np.sum(np.sin(y))
+
+
+def test_a_rule_is_the_culprit_where_a_product_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half of what sin sends back to y is wrong at sin, not at what made y."""
+    wrong = replace(REGISTRY["np.sin"], texts=("np.cos(x) / 2",), tie=())
+    monkeypatch.setitem(REGISTRY, "np.sin", wrong)
+    for wrt in ("w", ("w", "x")):
+        f = symback.differentiable(loss_of_product, wrt=wrt)
+        found = f.compare(1.0, np.arange(3.0))
+        assert found.verdict == "refuted"
+        assert found.culprit is not None
+        assert found.culprit.op == "np.sin"
+        assert found.culprit.code == "return np.sum(np.sin(y))"
