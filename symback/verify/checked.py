@@ -56,7 +56,7 @@ class CheckRow:
         return index_name(self.name, self.index) + self.part
 
 
-@dataclass
+@dataclass(repr=False)
 class GradientCheck:
     """Finite differences against a gradient.
 
@@ -97,6 +97,9 @@ class GradientCheck:
         from ..errors import RefutedError
 
         raise RefutedError(str(self))
+
+    def __repr__(self) -> str:
+        return str(self)  # a prompt shows the table
 
     def __str__(self) -> str:
         from ..show.checks import check_text

@@ -353,7 +353,7 @@ def _latex_name(name: str) -> str:
     return str(sp.latex(sp.Symbol(head))) + bracket + index
 
 
-@dataclass
+@dataclass(repr=False)
 class SymbolicGradient:
     """SymPy's own loss and gradient of the user's function, at the shapes of the call.
 
@@ -403,6 +403,9 @@ class SymbolicGradient:
         modules = ["scipy", "numpy"] if _has_scipy() else ["numpy"]
         compiled = sp.lambdify(symbols, exprs, modules=modules, cse=True)
         return self._call(compiled)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return str(self)  # a prompt shows the table
 
     def __str__(self) -> str:
         lines = [f"loss = {readable(self.value)}"]

@@ -217,7 +217,7 @@ class Culprit:
         return text + (f"\n  {self.why}" if self.why else "")
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """Symbolic against generated, entry by entry.
 
@@ -286,6 +286,9 @@ class Comparison:
         if self.culprit is not None:
             lines.append(str(self.culprit))
         raise RefutedError("\n".join(lines))
+
+    def __repr__(self) -> str:
+        return str(self)  # a prompt shows the table
 
     def __str__(self) -> str:
         from ..show.tables import comparison_text
