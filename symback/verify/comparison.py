@@ -102,6 +102,12 @@ class Work(Settling):
         self.result.source = generated.source
         step("running the source")
         self.float_run()
+        reason = self.complex_parameter()
+        if reason:
+            if not self.result.failure:
+                self.list_rows(reason)
+            self.result.findings.append(reason)
+            return
         step("choosing sizes")
         if not self.choose_sizes():
             self.by_numbers(points, step)
@@ -151,7 +157,11 @@ class Work(Settling):
         except CannotRunError as error:
             if own:
                 self.result.findings.append(error.reason)
-            elif error.side == "gradient" and self.function_runs(values, finite=False):
+            elif (
+                error.side == "gradient"
+                and not isinstance(error.__cause__, (ZeroDivisionError, OverflowError))
+                and self.function_runs(values, finite=False)
+            ):
                 self.result.failure = f"the generated source fails: {error.reason}"
             return False
         finite = traced.tape.reals.finite
@@ -159,9 +169,9 @@ class Work(Settling):
             return False
         if not finite(traced.loss.value):
             if own:
-                self.result.findings.append(
-                    f"the value at your point is {float(traced.loss.value)}"
-                )
+                self.nowhere = f"the value at your point is {float(traced.loss.value)}"
+                if self.nowhere not in self.result.findings:
+                    self.result.findings.append(self.nowhere)
                 self.make_rows(traced)
             return False
         if traced.problem:

@@ -346,7 +346,9 @@ def find(work: Work, generated: Generated) -> Culprit | None:
     truth = _Truth(work, values)
     try:
         search = _Search(work, truth, values)
-    except (SyntaxError, ValueError, TypeError, IndexError, KeyError, NameError):
+    except (SyntaxError, ValueError, TypeError, LookupError, NameError):
+        return None
+    except ArithmeticError:  # single numbers raise where arrays are infinite
         return None
     if not search.wrong:
         return None

@@ -17,6 +17,7 @@ from .points import same_point
 from .precise import PreciseHome
 from .program import CannotRunError, Loaded, load
 from .proving import Proving
+from .result import Row
 from .shrink import Shrunk, candidates, shrink_array
 from .structure import entries, leaves
 
@@ -58,9 +59,13 @@ class Running(Proving):
         except KeyboardInterrupt:
             raise
         except Exception as error:
-            self.result.failure = (
-                f"the generated source fails: {type(error).__name__}: {error}"
-            )
+            what = f"{type(error).__name__}: {error}"
+            if self.out_of_range(error):
+                self.result.findings.append(
+                    f"the source was not run in float64 at your point: {what}"
+                )
+            else:
+                self.result.failure = f"the generated source fails: {what}"
             return
         for p in values:
             for (name, a), (_, b) in zip(
@@ -77,6 +82,40 @@ class Running(Proving):
             for p, part in zip(programs.wrt, parts, strict=False):
                 for name, x in entries(part, p):
                     self.float_gradient[name] = float(np.real(x))
+
+    def out_of_range(self, error: Exception) -> bool:
+        """Return whether Python's numbers raise where NumPy's are infinite or NaN.
+
+        The source for single numbers is run again with NumPy's then; the comparison
+        goes by 50 digits, which have no such limits.
+        """
+        if isinstance(error, (ZeroDivisionError, OverflowError)):
+            return True
+        arrays = (
+            isinstance(x, np.ndarray)
+            for p, v in self.values.items()
+            for _, x in leaves(v, p)
+        )
+        return isinstance(error, ValueError) and not any(arrays)
+
+    def complex_parameter(self) -> str:
+        """Return why complex parameters are not compared, "" where there are none."""
+        for p in self.programs.wrt:
+            for name, x in leaves(self.values[p], p):
+                if np.iscomplexobj(x):
+                    return f"{name} is complex: only real parameters are compared"
+        return ""
+
+    def list_rows(self, how: str) -> None:
+        """Give every entry of the gradient a row, if there is none yet."""
+        if self.rows:
+            return
+        for p in self.programs.wrt:
+            for name, _ in entries(self.values[p], p):
+                self.rows[name] = Row(name, how=how)
+                self.checked[name] = 0
+                if len(self.rows) >= TABLE_LIMIT:
+                    return
 
     def choose_sizes(self) -> bool:
         """Find the smallest arrays on which both programs run on symbols."""

@@ -46,6 +46,9 @@ class Settling(Running):
                     row.how += f"; proved in {done} of {len(self.regions)} regions"
             elif not row.how:
                 row.how = self.reason or "no point could be compared"
+            if self.nowhere and row.verdict in ("proved", "agrees"):
+                row.verdict = "undecided"
+                row.how = f"{self.nowhere}; elsewhere: {row.how}"
             self.other_sizes(row)
 
     def other_sizes(self, row: Row) -> None:

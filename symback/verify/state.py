@@ -83,6 +83,8 @@ class State:
         self.asked: set[Place] = set()
         self.detour = ""
         self.unsure = ""
+        # Why the function has no value at the caller's point, if it has none.
+        self.nowhere = ""
 
     def call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the caller's arguments as (args, kwargs)."""
