@@ -233,12 +233,7 @@ class Assignment(Methods):
         root = self.root(ref)
         if isinstance(ref, View) or ("ro", root) in self.state:
             return True
-        others = {
-            key[1]
-            for key, cells in self.state.items()
-            if key[0] == "m" and root in cells
-        }
-        others |= self.state.get(("m", root), frozenset())
+        others = set() if root is None else set(self.near(root, self.state)) - {root}
         return self.mentions({root}) > 1 or (
             bool(others) and self.mentions(others - {root}) > 0
         )

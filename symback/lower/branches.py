@@ -116,8 +116,9 @@ class Branches(Joins):
         if outs or any(nodes1) or any(nodes2):
             kwargs = {} if catch is None else {"catch": catch}
             self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
-        values = iter(outs)
-        self.rebuild(templates, values)
+        pairs_shared = self.shared_pairs(templates, state1)
+        pairs_shared |= self.shared_pairs(templates, state2)
+        self.rebuild(templates, iter(outs), pairs_shared)
         for key, first in one.items():
             self.state[key] = self.state[first]
         for key in [k for k in self.state if self.state[k] is UNDEFINED]:

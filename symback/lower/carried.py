@@ -14,7 +14,7 @@ from ..types import Type
 from .abstract import Array, ListRef
 from .conditions import Conditions
 from .core import Unassigned
-from .joins import Template
+from .joins import Template, grown
 
 __all__ = ["Carried", "Plan"]
 
@@ -31,11 +31,12 @@ class Carried(Conditions):
         span = self.span()
         templates: dict[Any, Template] = {}
         types: list[Type | None] | None = None
+        pairs: frozenset[tuple[int, int]] = frozenset()
         self.conditional += 1
         try:
             for _ in range(MAX_ROUNDS + 8):
                 try:
-                    plan = self.attempt(once, before, templates, types, span)
+                    plan = self.attempt(once, before, templates, types, pairs, span)
                 except Unassigned as need:
                     # An earlier iteration may have assigned it.
                     key = ("n", need.frame, need.name)
@@ -43,10 +44,12 @@ class Carried(Conditions):
                         raise
                     self.state = dict(before)
                     templates, types = {**templates, key: Template("array")}, None
+                    pairs = frozenset()
                     continue
                 if plan is not None:
                     return plan
                 templates, types = dict(self.next_templates), self.next_types
+                pairs = self.next_pairs
         finally:
             self.conditional -= 1
         raise self.refuse(
@@ -56,6 +59,7 @@ class Carried(Conditions):
 
     next_templates: dict[Any, Template]
     next_types: list[Type | None] | None
+    next_pairs: frozenset[tuple[int, int]]
 
     def attempt(
         self,
@@ -63,6 +67,7 @@ class Carried(Conditions):
         before: dict[Any, Any],
         templates: dict[Any, Template],
         types: list[Type | None] | None,
+        pairs: frozenset[tuple[int, int]],
         span: Any,
     ) -> Plan | None:
         """Lower the body once with the given carried names."""
@@ -78,7 +83,8 @@ class Carried(Conditions):
             kind = types[number] if types is not None else self.type_of(init)
             params.append(Value(hints[number] or name, kind))
         self.left = self.right = before
-        self.rebuild(templates, iter(params))
+        pairs |= self.shared_pairs(templates, before)
+        self.rebuild(templates, iter(params), pairs)
         inside = dict(self.state)
         nodes, _, result = self.nested(once)
         after = self.state
@@ -117,10 +123,45 @@ class Carried(Conditions):
             self.state = dict(before)
             self.next_templates = {**templates, **found}
             self.next_types = None
+            self.next_pairs = frozenset()
             return None
-        return self.close(
+        wider = self.wider(templates, before, after)
+        more = pairs | self.shared_pairs(templates, after)
+        if wider != templates or more != pairs:
+            # What one iteration makes share memory, the next one must know of.
+            del self.nodes[outside:]
+            self.state = dict(before)
+            self.next_templates, self.next_types = wider, types
+            self.next_pairs = more
+            return None
+        self.next_pairs = pairs
+        plan = self.close(
             templates, inits, params, nodes, result, before, after, span, outside
         )
+        if plan is not None:
+            plan.pairs = pairs
+        return plan
+
+    def wider(
+        self,
+        templates: dict[Any, Template],
+        before: dict[Any, Any],
+        after: dict[Any, Any],
+    ) -> dict[Any, Template]:
+        """Return the templates with the arrays that an iteration makes names of."""
+        found = {}
+        for key, template in templates.items():
+            places = self.places(template, self.held(after, key), after)
+            extra = [
+                frozenset(
+                    c
+                    for c in (() if place is None else self.near(place, after))
+                    if ("h", c) in before
+                )
+                for place in places
+            ]
+            found[key] = grown(template, iter(extra))
+        return found
 
     def held(self, state: dict[Any, Any], key: Any) -> Any:
         """Return what a key holds in a state, captured containers included."""
@@ -189,7 +230,7 @@ class Carried(Conditions):
                 self.state[key] = mark
         self.append(node)
         self.left = self.right = plan.after
-        self.rebuild(plan.templates, iter(node.outs))
+        self.rebuild(plan.templates, iter(node.outs), plan.pairs)
         for key, value in zip(plan.outs_names(), node.outs, strict=True):
             if key and value.name is None:
                 object.__setattr__(value, "name", key)
@@ -219,6 +260,7 @@ class Plan:
         self.before = before
         self.after = after
         self.span = span
+        self.pairs: frozenset[tuple[int, int]] = frozenset()
         self.outs = [Value(p.name, p.type) for p in params]
 
     def outs_names(self) -> list[str | None]:

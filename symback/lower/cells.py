@@ -116,6 +116,18 @@ class Cells(Core):
         self._poison_aliases(ref.cell)
         self.state["h", ref.cell] = value
 
+    def near(self, cell: int, state: Any) -> frozenset[int]:
+        """Return the cell and those that may be the same memory in a state.
+
+        This is symmetric but not transitive: where two names are swapped on one path,
+        each may be either array, but never both the same one.
+        """
+        found = {cell, *state.get(("m", cell), ())}
+        found.update(
+            k[1] for k, cells in state.items() if k[0] == "m" and cell in cells
+        )
+        return frozenset(found)
+
     def _written_back(self, ref: View, value: Value) -> Value:
         base = self.read(ref.base)
         if ref.op == "getitem":
@@ -141,17 +153,13 @@ class Cells(Core):
 
     def _poison_aliases(self, cell: int) -> None:
         """Forbid later reads of names that may or may not share this cell's memory."""
-        mine = self.state.get(("m", cell), frozenset())
         poison = Poison(
             "this array may share memory with another that was changed in place, "
             "depending on the path taken",
             "use `.copy()` where the two names are made.",
         )
-        for key, value in list(self.state.items()):
-            if key[0] == "m" and key[1] != cell and cell in value:
-                self.state["h", key[1]] = poison
-        for other in mine:
-            if ("h", other) in self.state and other != cell:
+        for other in self.near(cell, self.state) - {cell}:
+            if ("h", other) in self.state:
                 self.state["h", other] = poison
 
     def operand(self, item: Any) -> Arg:

@@ -7,8 +7,9 @@ the abstract value is taken apart and rebuilt.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,15 @@ class Template:
         if self.kind == "runlist":
             return max(1, _width(self.like))
         return sum(part.width for part in self.parts)
+
+
+def grown(template: Template, extra: Iterator[frozenset[int]]) -> Template:
+    """Return a template whose new cells may be more of the cells there are."""
+    cells = template.cells
+    if template.kind in ("array", "list", "dict"):
+        cells = cells | next(extra)
+    parts = tuple(grown(part, extra) for part in template.parts)
+    return replace(template, cells=cells, parts=parts)
 
 
 def _width(shape: Any) -> int:
@@ -115,34 +125,76 @@ class Joins(Cells):
     def memory(self, *items: Any) -> frozenset[int]:
         """Return the cells whose memory one of some references may be, on any path."""
         cells = {self.root(item) for item in items} - {None}
-        more = [
-            state.get(("m", c), frozenset())
+        near = (
+            self.near(c, state)
             for c in cells
+            if c is not None
             for state in (self.left, self.right)
+        )
+        return frozenset().union(*near)
+
+    def places(self, template: Template, item: Any, state: State) -> list[int | None]:
+        """Return the cells of an abstract value that get new cells, in that order."""
+        kind = template.kind
+        if kind == "array":
+            return [None if item is UNDEFINED else self.root(item)]
+        if kind in ("list", "dict"):
+            cell = None if item is UNDEFINED else self.root(item)
+            held = UNDEFINED if cell is None else state.get(("h", cell), UNDEFINED)
+            return [cell, *self.places(template.parts[0], held, state)]
+        items: Any = [UNDEFINED] * len(template.parts)
+        if template.parts and item is not UNDEFINED:
+            held = item.items if isinstance(item, Tup) else item
+            items = list(held.values()) if isinstance(held, dict) else held
+        return [
+            place
+            for part, one in zip(template.parts, items, strict=True)
+            for place in self.places(part, one, state)
         ]
-        return frozenset(c for c in cells.union(*more) if c is not None)
+
+    def shared_pairs(
+        self, templates: dict[Any, Template], state: State
+    ) -> frozenset[tuple[int, int]]:
+        """Return which two of the values with new cells may be one in a state."""
+        cells = [
+            place
+            for key, template in templates.items()
+            for place in self.places(template, self.held(state, key), state)
+        ]
+        near = [None if c is None else self.near(c, state) for c in cells]
+        return frozenset(
+            (i, j)
+            for j, cell in enumerate(cells)
+            for i in range(j)
+            if cell is not None and cell in (near[i] or ())
+        )
+
+    @abstractmethod
+    def held(self, state: State, key: Any) -> Any:
+        """Return what a key holds in a state, captured containers included."""
 
     def rebuild(
-        self, templates: dict[Any, Template], values: Iterator[Value]
+        self,
+        templates: dict[Any, Template],
+        values: Iterator[Value],
+        pairs: frozenset[tuple[int, int]],
     ) -> None:
         """Set all keys of the state that have templates, and note what they share."""
-        self.linked: list[tuple[int, frozenset[int]]] = []
+        self.made_cells: list[int] = []
         for key, template in templates.items():
             self.state[key] = self.instantiate(template, values)
-        for number, (cell, cells) in enumerate(self.linked):
-            for other, others in self.linked[:number]:
-                if cells & others:
-                    # On some path the two are one: changing one may change the other.
-                    for one, two in ((cell, other), (other, cell)):
-                        known = self.state.get(("m", one), frozenset())
-                        self.state["m", one] = known | {two}
+        for i, j in pairs:
+            # On some path the two are one: changing one may change the other.
+            cell, other = self.made_cells[i], self.made_cells[j]
+            known = self.state.get(("m", cell), frozenset())
+            self.state["m", cell] = known | {other}
 
     def _new_cell(self, template: Template) -> int:
         """Return a cell for what one of several may be."""
         cell = self.fresh()
         if template.cells:
             self.state["m", cell] = template.cells
-            self.linked.append((cell, template.cells))
+        self.made_cells.append(cell)
         for known in template.cells:
             for state in (self.left, self.right):
                 if ("ro", known) in state:
@@ -194,29 +246,32 @@ class Joins(Cells):
 
     def join_undefined(self, item: Any) -> Template:
         """Return the template of a name that has a value on one path only."""
+        for state in (self.left, self.right):
+            poison = self.poison_of(item, state)
+            if poison is not None:
+                return Template("poison", like=poison)
         if isinstance(item, Tup):
             parts = tuple(map(self.join_undefined, item.items))
             return Template("tuple", parts, item.like, item.names)
         if isinstance(item, Array | View):
-            cell = self.root(item)
-            cells = frozenset() if cell is None else frozenset({cell})
-            return Template("array", cells=cells)
+            return Template("array", cells=self.memory(item))
         if is_number(item):
             return Template("leaf")
         if isinstance(item, ListRef):
             held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
             if isinstance(held, RunList):
-                return Template("list", (Template("runlist", like=held.shape),))
+                part = Template("runlist", like=held.shape)
+                return Template("list", (part,), cells=self.memory(item))
             if isinstance(held, tuple):
                 parts = tuple(map(self.join_undefined, held))
-                return Template("list", (Template("items", parts),))
+                part = Template("items", parts)
+                return Template("list", (part,), cells=self.memory(item))
         if isinstance(item, DictRef):
             held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
             if isinstance(held, dict):
                 parts = tuple(map(self.join_undefined, held.values()))
-                return Template(
-                    "dict", (Template("dictitems", parts, names=tuple(held)),)
-                )
+                part = Template("dictitems", parts, names=tuple(held))
+                return Template("dict", (part,), cells=self.memory(item))
         if isinstance(item, Known | Function | Partial):
             return Template("same", like=item)
         return Template(

@@ -136,7 +136,8 @@ class Library(Attributes):
         """Note that an array may share memory with others: changing one spoils them."""
         cells = {self.root(other) for other in others} - {None}
         if isinstance(item, Array) and cells:
-            self.state["m", item.cell] = frozenset(c for c in cells if c is not None)
+            near = (self.near(c, self.state) for c in cells if c is not None)
+            self.state["m", item.cell] = frozenset().union(*near)
         return item
 
     def as_array(self, op: str, position: int, item: Any) -> Any:

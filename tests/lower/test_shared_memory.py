@@ -71,3 +71,107 @@ def test_names_of_one_array_stay_names_of_one_array(fn: Any, sign: float):
     for k in range(3):
         e = np.eye(3)[k] * 1e-6
         assert gradient[k] == pytest.approx((fn(x + e) - fn(x - e)) / 2e-6, abs=1e-7)
+
+
+def one_of_two_twice(x, a, b, c):
+    p = a if x > 0 else b
+    q = a if x > -1 else c
+    p[0] = x * 2
+    return np.sum(q * q)
+
+
+def a_list_bound_on_one_path(x, a, b, c):
+    items = [x, x * x]
+    if x > 0.5:
+        same = items
+    items.append(x**4)
+    if x > 0.5:
+        same[0] = x**5
+    return sum(items)
+
+
+def an_array_bound_on_one_path(x, a, b, c):
+    p = a if x > 0 else b
+    if x > 0.1:
+        v = p
+    a[0] = x * 3
+    return np.sum(v * v) if x > 0.1 else np.sum(b)
+
+
+def one_after_two_iterations(x, a, b, c):
+    k = 0
+    while k < 3 and x < 9:
+        k += 1
+        a, b = b, c
+        a[0] = a[0] * x
+    return x + np.sum(c * c)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        one_of_two_twice,
+        a_list_bound_on_one_path,
+        an_array_bound_on_one_path,
+        one_after_two_iterations,
+    ],
+)
+def test_what_may_be_one_through_a_third_name_is_refused(fn: Any):
+    args = [np.array([1.1, 2.2, 3.3]) + k for k in range(3)]
+    with pytest.raises(symback.UnsupportedSyntaxError, match="may share memory"):
+        symback.differentiable(fn, wrt="x").grad_fn(0.7, *args)
+
+
+def swapped_or_not(x, a, b):
+    if x > 0.1:
+        a, b = b, a
+    a[0] = x * 3
+    return np.sum(a * a * a) + np.sum(b * b)
+
+
+def swapped_in_some_iterations(x, a, b):
+    for i in range(3):
+        if x > i:
+            continue
+        a, b = b, a
+    a[0] = x * 3
+    return np.sum(a * a * a) + np.sum(b * b)
+
+
+def swapped_in_all_iterations(x, a, b):
+    for _ in range(5):
+        a, b = b, a
+        a[0] = x * a[0]
+        b[1] = b[1] * a[0]
+    return np.sum(a * a * a) + np.sum(b * b)
+
+
+def listed_on_one_path(x, a, b):
+    if x > 5:
+        return x
+    if x > 0:
+        kept = [b]  # noqa: F841
+    else:
+        x = x * 2
+    b[0] = x * x
+    return np.sum(b * b)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        swapped_or_not,
+        swapped_in_some_iterations,
+        swapped_in_all_iterations,
+        listed_on_one_path,
+    ],
+)
+@pytest.mark.parametrize("x", [0.7, 0.05, 1.6])
+def test_two_names_that_are_never_one_may_be_written(fn: Any, x: float):
+    def at(x: float) -> Any:
+        return (x, np.array([1.1, 1.2, 0.3]), np.array([0.4, 1.5, 0.6]))
+
+    gradient = symback.differentiable(fn, wrt="x").grad_fn(*at(x))
+    # Central differences with h = 1e-5 are right to about 1e-8 of the third derivative.
+    expected = (fn(*at(x + 1e-5)) - fn(*at(x - 1e-5))) / 2e-5
+    assert gradient == pytest.approx(expected, rel=1e-6)
