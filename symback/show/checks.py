@@ -24,7 +24,9 @@ def _relative(row: Any) -> str:
     return "0" if off == 0 else f"{off:.0e}"
 
 
-def _word(row: Any) -> str:
+def _word(found: Any, row: Any) -> str:
+    if found.unmeasured(row):
+        return "no differences"
     if not row.kink:
         return "" if row.ok else "wrong"
     left, right = row.slopes
@@ -32,23 +34,37 @@ def _word(row: Any) -> str:
     return f"{word}: {_value(left)} | {_value(right)}"
 
 
-def _kind(row: Any) -> str:
+def _kind(found: Any, row: Any) -> str:
+    if found.unmeasured(row):
+        return "undecided"
     if not row.ok:
         return "refuted"
     return "undecided" if row.kink else "agrees"
 
 
-def _mark(row: Any) -> str:
-    return {"refuted": MARKS["refuted"], "undecided": "∧"}.get(_kind(row), "✓")
+def _mark(found: Any, row: Any) -> str:
+    if found.unmeasured(row):
+        return MARKS["undecided"]
+    return {"refuted": MARKS["refuted"], "undecided": "∧"}.get(_kind(found, row), "✓")
 
 
 def _summary(found: Any) -> str:
-    wrong = sum(not r.ok for r in found.rows)
+    without = sum(map(found.unmeasured, found.rows))
+    wrong = sum(not r.ok for r in found.rows) - without
     kinks = sum(r.ok and r.kink for r in found.rows)
-    fine = len(found.rows) - wrong - kinks
-    counts = [(fine, "right"), (kinks, "at a kink"), (wrong, "wrong")]
+    fine = len(found.rows) - wrong - kinks - without
+    counts = [
+        (fine, "right"),
+        (kinks, "at a kink"),
+        (wrong, "wrong"),
+        (without, "without differences"),
+    ]
     parts = [f"{n} {word}" for n, word in counts if n]
-    word = "gradient is right" if found.ok else "gradient is WRONG"
+    word = "gradient is right"
+    if wrong:
+        word = "gradient is WRONG"
+    elif without:
+        word = f"not checked, the value is {found.undefined}"
     return f"{found.name}: {word} ({', '.join(parts) or 'no entries'})"
 
 
@@ -59,21 +75,21 @@ def _remarks(found: Any) -> list[str]:
     return lines
 
 
-def _cells(row: Any) -> tuple[str, ...]:
+def _cells(found: Any, row: Any) -> tuple[str, ...]:
     return (
-        _mark(row),
+        _mark(found, row),
         row.label,
         _value(row.generated),
         _value(row.numeric),
         _relative(row),
-        _word(row),
+        _word(found, row),
     )
 
 
 def check_text(found: Any, width: int | None = None) -> str:
     """Return a check as a table and remarks, wrong rows first."""
     rows = sorted(found.rows, key=lambda r: (r.ok, not r.kink))
-    cells = [_cells(r) for r in rows[:ROWS]]
+    cells = [_cells(found, r) for r in rows[:ROWS]]
     # The last column is for what is not plainly right.
     columns = len(HEAD) if any(c[-1] for c in cells) else len(HEAD) - 1
     shown = table(HEAD[:columns], [c[:columns] for c in cells], width)
@@ -90,8 +106,9 @@ def check_html(found: Any) -> str:
     rows = sorted(found.rows, key=lambda r: (r.ok, not r.kink))
     body = []
     for row in rows[:200]:
-        colour = COLOURS[_kind(row)] if _kind(row) != "agrees" else COLOURS["proved"]
-        mark, label, *rest = map(html.escape, _cells(row))
+        kind = _kind(found, row)
+        colour = COLOURS["proved" if kind == "agrees" else kind]
+        mark, label, *rest = map(html.escape, _cells(found, row))
         cells = [
             f"<td {left}><b style='color:{colour}'>{mark}</b></td>",
             f"<td {left}><code>{label}</code></td>",

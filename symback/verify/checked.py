@@ -62,18 +62,28 @@ class GradientCheck:
 
     rows : a number or a random direction each.  findings : what a mismatch usually
     means, and the kinks.  culprit : the operation whose derivative is wrong, if the
-    gradient is and the place could be found.
+    gradient is and the place could be found.  undefined : the function's value here,
+    "inf" or "nan", where it is no number, so that no differences can be taken.
     """
 
     name: str
     rows: list[CheckRow] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     culprit: Culprit | None = None
+    undefined: str = ""
 
     @property
     def ok(self) -> bool:
-        """Return whether every row is."""
+        """Return whether every row is; False where no differences can be taken."""
         return all(row.ok for row in self.rows)
+
+    def unmeasured(self, row: CheckRow) -> bool:
+        """Return whether a row is not ok only for want of differences.
+
+        A gradient of a wrong shape is wrong all the same.
+        """
+        measured = row.index is not None or bool(row.direction)
+        return bool(self.undefined) and measured and not row.ok
 
     @property
     def worst(self) -> CheckRow | None:

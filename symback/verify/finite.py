@@ -77,9 +77,13 @@ def check(
     )
     work = _Check(inputs, step, directions, seed)
     work.read_gradient((given,) if isinstance(wrt, str) else given)
-    if not math.isfinite(inputs.value({})):
-        what = inputs.value({})
-        work.result.findings.append(f"the value of `{inputs.name}` is {what} here")
+    value = inputs.value({})
+    if not math.isfinite(value):
+        work.result.undefined = str(value)
+        work.result.findings.append(
+            f"the value of `{inputs.name}` is {value} here: "
+            "no differences can be taken, and the gradient was not checked"
+        )
     by_number = inputs.count <= FEW if per_coordinate is None else per_coordinate
     for number in range(len(inputs.leaves)):
         if number in work.gradients and by_number:
@@ -90,7 +94,7 @@ def check(
     from .meaning import explain
 
     explain(work.result, inputs, work.gradients)
-    if not work.result.ok:
+    if not work.result.ok and not work.result.undefined:
         from .edges import find_culprit
 
         work.result.culprit = find_culprit(work.result, inputs, work.gradients, source)
@@ -229,7 +233,7 @@ class _Check:
                 row = self.row(moves, None, parameter, direction=direction)
             wrong |= not row.ok
             self.result.rows.append(row)
-        if wrong:
+        if wrong and not self.result.undefined:
             self.locate(parameter, numbers)
 
     def random_move(self, number: int) -> Array:

@@ -142,6 +142,8 @@ def explain(
             continue
         if any(math.isnan(r.generated) for r in wrong):
             text = "NaN"
+        elif result.undefined:
+            continue  # there is no slope to be wrong about
         elif _transposed(rows, gradients[inputs.numbers[name]]):
             text = "the transpose of the slopes"
         else:

@@ -556,7 +556,8 @@ class TestMeaning:
         found = plain_check(lambda x: x * math.nan, 1.0, wrt="x", gradient=math.nan)
         assert not found.ok
         assert found.findings == [
-            "the value of `<lambda>` is nan here",
+            "the value of `<lambda>` is nan here: no differences can be taken, and "
+            "the gradient was not checked",
             "x: the gradient is NaN",
         ]
 
