@@ -84,15 +84,19 @@ class Work(Settling):
             with Progress("comparing", self.seconds) as step:
                 self.steps(points, step)
         except KeyboardInterrupt:
-            result.unfinished = "interrupted: " + self.open_rows()
+            result.unfinished = "interrupted: "
         except TimedOut:
-            result.unfinished = f"{self.seconds:g} s are over: " + self.open_rows()
+            result.unfinished = f"{self.seconds:g} s are over: "
+        if result.unfinished:
+            self.list_rows("the time was over" if self.clock.over else "interrupted")
         result.rows = list(self.rows.values())
         result.coverage = self.coverage()
         result.seconds = self.clock.elapsed
         if self.regions:
             result.region = self.describe(self.regions[0])
         self.settle()
+        if result.unfinished:
+            result.unfinished += self.open_rows()
 
     def steps(self, points: int, step: Step) -> None:
         step("generating the source")

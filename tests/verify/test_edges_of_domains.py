@@ -91,3 +91,17 @@ def test_division_by_zero_in_a_wrong_gradient_is_refuted() -> None:
     source = "def g(x):\n    return x**2, 2 * x * x / x"
     found = compare(loss, (0.0,), {}, wrt="x", generate=generated(source))
     assert found.verdict == "refuted"
+
+
+def network(W, x):
+    return np.sum(np.tanh(W @ x))
+
+
+def test_a_comparison_without_time_lists_its_entries() -> None:
+    """Nine entries of W and three of x."""
+    f = symback.differentiable(network, wrt=("W", "x"))
+    found = f.compare(np.ones((3, 3)), np.ones(3), seconds=0.0)
+    assert found.verdict == "undecided"
+    assert [r.name for r in found.rows][8:10] == ["W[2,2]", "x[0]"]
+    assert {r.how for r in found.rows} == {"the time was over"}
+    assert found.unfinished == "0 s are over: 0 of 12 entries proved"
