@@ -11,7 +11,9 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +21,13 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from . import Generated
+from .checked import GradientCheck
 from .concolic import Concolic
 from .deadline import TimedOut, interrupting
 from .elements import SymbolicValueError
 from .judging import ROUNDING
 from .points import random_point, same_point
-from .program import CannotRunError, Traced, load
+from .program import CannotRunError, Loaded, Traced, load
 from .progress import Progress
 from .proving import STATEMENTS
 from .result import Comparison, Culprit
@@ -305,6 +308,45 @@ class Work(Settling):
                 )
         finally:
             programs.replaced, programs.loaded = replaced, loaded
+        if self.shrunk.sizes and not self.result.witnesses:
+            self.real_differences()
+
+    def real_differences(self) -> None:
+        """Note whether plain differences at the real sizes contradict the gradient.
+
+        They are too coarse to refute, but what they contradict was not proved: the
+        small sizes are of another function then, as where `max(len(x) - 10, 0)` is 0.
+        """
+        args, kwargs = self.call_with(same_point(self.values))
+        with suppress(Exception), interrupting(min(4.0, self.clock.left / 4)):
+            found = self.checked_by_differences(self.real, args, kwargs)
+            if not found.ok and not found.undefined:
+                reason = "differences at the real sizes contradict the gradient"
+                self.detour = f"{self.detour}; {reason}" if self.detour else reason
+                self.result.findings.append(reason)
+
+    def checked_by_differences(
+        self,
+        loaded: Loaded,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        source: Callable[[], Any] | None = None,
+    ) -> GradientCheck:
+        from .finite import check
+
+        programs = self.programs
+
+        def gradient(*a: Any, **k: Any) -> Any:
+            bound, _ = bind(programs.fn, a, k)
+            call = programs.call_generated
+            return call(loaded.function, bound, loaded.captured)[1]
+
+        wrt = programs.wrt[0] if programs.single else programs.wrt
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return check(
+                programs.fn, args, kwargs, wrt=wrt, gradient=gradient, source=source
+            )
 
     def by_numbers(self, points: int, step: Step) -> None:
         """Compare where SymPy has no form: quotients of differences with 90 digits."""
@@ -335,25 +377,10 @@ class Work(Settling):
             generated = self.generate(*self.call_with(same_point(values)))
         loaded = load(generated.source, generated.name, generated.captured)
         args, kwargs = self.call_with(same_point(values))
-
-        def gradient(*a: Any, **k: Any) -> Any:
-            bound, _ = bind(self.programs.fn, a, k)
-            call = self.programs.call_generated
-            return call(loaded.function, bound, loaded.captured)[1]
-
-        from .finite import check
-
         try:
-            with np.errstate(all="ignore"), interrupting(min(8.0, self.clock.left / 2)):
-                return check(
-                    self.programs.fn,
-                    args,
-                    kwargs,
-                    wrt=self.programs.wrt[0]
-                    if self.programs.single
-                    else self.programs.wrt,
-                    gradient=gradient,
-                    source=lambda: generated.origin,
+            with interrupting(min(8.0, self.clock.left / 2)):
+                return self.checked_by_differences(
+                    loaded, args, kwargs, lambda: generated.origin
                 ).culprit
         except Exception:  # TimedOut among them: then the probes are left
             return None

@@ -57,7 +57,8 @@ class Settling(Running):
             return
         if self.detour:
             # Directions at the real sizes say that it is right there, at one point.
-            seen = bool(self.result.witnesses)
+            witnesses = self.result.witnesses
+            seen = bool(witnesses) and all(w.agrees for w in witnesses)
             row.verdict = "agrees" if seen else "undecided"
             row.how = self.detour + (", but directions agree" if seen else "")
         elif self.unsure and row.verdict == "proved":

@@ -38,6 +38,10 @@ def by_number(x):
     return np.sum(x**2)
 
 
+def sine_of_the_rest(x):
+    return np.sum(np.sin(x[: max(len(x) - 50, 0)])) + np.sum(x)
+
+
 @pytest.mark.usefixtures("wrong_sine")
 def test_sizes_are_shrunk_to_the_same_branch() -> None:
     f = symback.differentiable(sine_if_long)
@@ -61,6 +65,19 @@ def test_another_branch_at_small_sizes_is_no_proof() -> None:
     line = sine_if_very_long.__code__.co_firstlineno + 1
     if found.verdict == "undecided":
         assert f"the branch on line {line} goes otherwise" in found.rows[0].how
+
+
+@pytest.mark.usefixtures("wrong_sine")
+def test_differences_contradict_what_no_branch_shows() -> None:
+    """At three entries there is no sine: its slope is wrong from entry 51 on."""
+    f = symback.differentiable(sine_of_the_rest)
+    found = f.compare(np.linspace(0, 1, 20000), seconds=6)
+    assert found.verdict in ("undecided", "refuted")
+
+
+def test_without_the_wrong_rule_it_is_proved() -> None:
+    f = symback.differentiable(sine_of_the_rest)
+    assert f.compare(np.linspace(0, 1, 60)).verdict == "proved"
 
 
 def test_branches_by_numbers_are_still_proved() -> None:
