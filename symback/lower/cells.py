@@ -113,6 +113,8 @@ class Cells(Core):
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))
+        if not self.argument_cells.isdisjoint(self.near(ref.cell, self.state)):
+            self.argument_changed = self.argument_changed or self.span()
         self._poison_aliases(ref.cell)
         self.state["h", ref.cell] = value
 

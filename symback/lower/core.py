@@ -123,6 +123,8 @@ class Core:
     here, fixed_span : the place being lowered; in a rule, that of the user's node.
     captures, captured : objects from outside by path, and those read at each call.
     outside_cells : cells of containers from outside.
+    argument_cells, argument_changed : cells of arrays from arguments, and where the
+        first of them is written.
     active_loops, loops_met, longest_loop : indices of the loops around; how many loops
         there were, and how many iterations the longest has.
     unroll_all : write out each loop of a known range.
@@ -151,6 +153,8 @@ class Core:
         self.complex_seen = False
         self.unroll_all = False
         self.outside_cells: set[int] = set()
+        self.argument_cells: set[int] = set()
+        self.argument_changed: Span | None = None
         self.misfit: ShapeError | None = None
         self.loops_met = 0
         self.longest_loop = 0

@@ -17,7 +17,7 @@ from ..graph import Block, Graph, Node, Param, Value
 from ..infer import sample_pairs
 from ..signature import layout
 from ..types import Type
-from .abstract import DictRef, Known, ListRef, Obj, RunList, Tup
+from .abstract import Array, DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
 from .loops import Loops
 from .names import Boxed, Path, is_callable_kind
@@ -174,7 +174,10 @@ class Lowerer(Loops):
                 self.parameters.add(value)
                 if isinstance(actual, int | np.integer):
                     self.roots[value] = value.name or ""
-            return self.wrap(value), Tree("leaf", value)
+            item = self.wrap(value)
+            if isinstance(item, Array):
+                self.argument_cells.add(item.cell)
+            return item, Tree("leaf", value)
         if is_plain_list(actual):
             cell = self.fresh()
             self.state["h", cell] = RunList((value,))

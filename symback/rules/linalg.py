@@ -247,6 +247,9 @@ def matrix_norm(
         ties = tally(hits, axis, sums.dtype)
         return direction(x) * np.where(hits, g / ties, 0.0)
     moved = np.moveaxis(x, axis, (-2, -1))
+    if np.ndim(out_bar) == 0:
+        # One matrix: its single weight has no axes to move.
+        return np.moveaxis(singular_norm(out_bar, moved, ord), (-2, -1), axis)
     weight = np.moveaxis(g, axis, (-2, -1))[..., 0]
     return np.moveaxis(singular_norm(weight, moved, ord), (-2, -1), axis)
 

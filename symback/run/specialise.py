@@ -40,6 +40,7 @@ class Source:
     parameters.  captured : its keyword parameters and where their values are read.
     guards : objects that were taken as known; the text holds while they are the same.
     untidied : the joint graph before the passes, which has all the `cotangents`.
+    argument_changed : where an array among the arguments is written, if one is.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Source:
     exact: bool = False
     scalar: bool = False
     untidied: Graph | None = None
+    argument_changed: Span | None = None
 
     def read_captured(self) -> dict[str, Any]:
         """Read the captured objects as they are now."""
@@ -88,6 +90,8 @@ class Specialised:
     def call(self, arguments: tuple[Any, ...]) -> Any:
         """Return value and gradient."""
         captured = self.source.read_captured()
+        if self.source.argument_changed is not None:
+            _separate(self.source.argument_changed, (arguments, captured))
         if self.fast is None:
             return self.function(*arguments, **captured)
         try:
@@ -116,6 +120,32 @@ class Specialised:
         except (ArithmeticError, ValueError):
             self.primal(*arguments)
             return self.function(*map(np.float64, arguments), **captured)
+
+
+def _separate(place: Span, items: Any) -> None:
+    """Refuse arguments of which one is written while another shares its memory.
+
+    The text works on copies of the arguments, where a write through one is not seen
+    through the other.
+    """
+    arrays = list(_arrays(items))
+    for one, other in itertools.combinations(arrays, 2):
+        if np.may_share_memory(one, other) and np.shares_memory(one, other):
+            raise UnsupportedSyntaxError(
+                "an argument is changed in place that shares memory with another",
+                place,
+                "give copies: `f(x, x.copy())`.",
+            )
+
+
+def _arrays(item: Any) -> Iterator[np.ndarray[Any, Any]]:
+    if isinstance(item, np.ndarray):
+        yield item
+    elif isinstance(item, list | tuple):
+        for one in item:
+            yield from _arrays(one)
+    elif isinstance(item, dict):
+        yield from _arrays(list(item.values()))
 
 
 def _unchanged(path: Path, expected: Any) -> bool:
@@ -321,6 +351,7 @@ def finish(
         low.mode == "exact",
         scalar,
         joint.graph,
+        low.argument_changed,
     )
 
 

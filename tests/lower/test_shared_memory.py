@@ -175,3 +175,54 @@ def test_two_names_that_are_never_one_may_be_written(fn: Any, x: float):
     # Central differences with h = 1e-5 are right to about 1e-8 of the third derivative.
     expected = (fn(*at(x + 1e-5)) - fn(*at(x - 1e-5))) / 2e-5
     assert gradient == pytest.approx(expected, rel=1e-6)
+
+
+def first_changed(x, y):
+    x[0] = 5.0
+    return np.sum(y * y) * np.sum(x)
+
+
+def first_of_a_list_changed(arrays):
+    arrays[0][0] = 5.0
+    return np.sum(arrays[1] * arrays[1])
+
+
+SHARED = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (first_changed, (SHARED, SHARED)),
+        (first_changed, (SHARED[:2], SHARED[1:])),
+        (first_of_a_list_changed, ([SHARED, SHARED],)),
+    ],
+)
+def test_arguments_that_share_memory_are_not_written(fn: Any, args: Any):
+    with pytest.raises(symback.UnsupportedSyntaxError) as refusal:
+        symback.value_and_grad(fn)(*args)
+    assert str(refusal.value).startswith(
+        "an argument is changed in place that shares memory with another"
+    )
+    assert SHARED.tolist() == [1.0, 2.0, 3.0]
+
+
+def copy_changed(x, y):
+    z = x.copy()
+    z[0] = 5.0
+    return np.sum(z * y)
+
+
+def test_one_array_may_be_two_arguments():
+    # By hand: z = (5, y1, y2), so the slope by x is (0, y1, y2).
+    value, gradient = symback.value_and_grad(copy_changed)(SHARED, SHARED)
+    assert value == 18.0
+    assert gradient.tolist() == [0.0, 2.0, 3.0]
+
+
+def test_columns_of_one_matrix_may_be_two_arguments():
+    m = np.ones((3, 2))
+    value, gradient = symback.value_and_grad(first_changed)(m[:, 0], m[:, 1])
+    # By hand: sum(y * y) = 3 and sum(x) = 5 + 1 + 1.
+    assert value == 21.0
+    assert gradient.tolist() == [0.0, 3.0, 3.0]
