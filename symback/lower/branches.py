@@ -118,7 +118,11 @@ class Branches(Joins):
             self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
         pairs_shared = self.shared_pairs(templates, state1)
         pairs_shared |= self.shared_pairs(templates, state2)
-        self.rebuild(templates, iter(outs), pairs_shared)
+        unwritable = {
+            **self.unwritable(templates, state1),
+            **self.unwritable(templates, state2),
+        }
+        self.rebuild(templates, iter(outs), pairs_shared, unwritable)
         for key, first in one.items():
             self.state[key] = self.state[first]
         for key in [k for k in self.state if self.state[k] is UNDEFINED]:

@@ -32,11 +32,14 @@ class Carried(Conditions):
         templates: dict[Any, Template] = {}
         types: list[Type | None] | None = None
         pairs: frozenset[tuple[int, int]] = frozenset()
+        unwritable: dict[int, Any] = {}
         self.conditional += 1
         try:
             for _ in range(MAX_ROUNDS + 8):
                 try:
-                    plan = self.attempt(once, before, templates, types, pairs, span)
+                    plan = self.attempt(
+                        once, before, templates, types, pairs, unwritable, span
+                    )
                 except Unassigned as need:
                     # An earlier iteration may have assigned it.
                     key = ("n", need.frame, need.name)
@@ -44,12 +47,12 @@ class Carried(Conditions):
                         raise
                     self.state = dict(before)
                     templates, types = {**templates, key: Template("array")}, None
-                    pairs = frozenset()
+                    pairs, unwritable = frozenset(), {}
                     continue
                 if plan is not None:
                     return plan
                 templates, types = dict(self.next_templates), self.next_types
-                pairs = self.next_pairs
+                pairs, unwritable = self.next_pairs, self.next_unwritable
         finally:
             self.conditional -= 1
         raise self.refuse(
@@ -60,6 +63,7 @@ class Carried(Conditions):
     next_templates: dict[Any, Template]
     next_types: list[Type | None] | None
     next_pairs: frozenset[tuple[int, int]]
+    next_unwritable: dict[int, Any]
 
     def attempt(
         self,
@@ -68,6 +72,7 @@ class Carried(Conditions):
         templates: dict[Any, Template],
         types: list[Type | None] | None,
         pairs: frozenset[tuple[int, int]],
+        unwritable: dict[int, Any],
         span: Any,
     ) -> Plan | None:
         """Lower the body once with the given carried names."""
@@ -84,7 +89,8 @@ class Carried(Conditions):
             params.append(Value(hints[number] or name, kind))
         self.left = self.right = before
         pairs |= self.shared_pairs(templates, before)
-        self.rebuild(templates, iter(params), pairs)
+        unwritable = {**unwritable, **self.unwritable(templates, before)}
+        self.rebuild(templates, iter(params), pairs, unwritable)
         inside = dict(self.state)
         nodes, _, result = self.nested(once)
         after = self.state
@@ -123,11 +129,13 @@ class Carried(Conditions):
             self.state = dict(before)
             self.next_templates = {**templates, **found}
             self.next_types = None
-            self.next_pairs = frozenset()
+            self.next_pairs, self.next_unwritable = frozenset(), {}
             return None
         wider = self.wider(templates, before, after)
         more = pairs | self.shared_pairs(templates, after)
-        if wider != templates or more != pairs:
+        kept = {**self.unwritable(templates, after), **unwritable}
+        self.next_unwritable = kept
+        if wider != templates or more != pairs or kept.keys() != unwritable.keys():
             # What one iteration makes share memory, the next one must know of.
             del self.nodes[outside:]
             self.state = dict(before)
@@ -139,7 +147,7 @@ class Carried(Conditions):
             templates, inits, params, nodes, result, before, after, span, outside
         )
         if plan is not None:
-            plan.pairs = pairs
+            plan.pairs, plan.unwritable = pairs, unwritable
         return plan
 
     def wider(
@@ -230,7 +238,7 @@ class Carried(Conditions):
                 self.state[key] = mark
         self.append(node)
         self.left = self.right = plan.after
-        self.rebuild(plan.templates, iter(node.outs), plan.pairs)
+        self.rebuild(plan.templates, iter(node.outs), plan.pairs, plan.unwritable)
         for key, value in zip(plan.outs_names(), node.outs, strict=True):
             if key and value.name is None:
                 object.__setattr__(value, "name", key)
@@ -261,6 +269,7 @@ class Plan:
         self.after = after
         self.span = span
         self.pairs: frozenset[tuple[int, int]] = frozenset()
+        self.unwritable: dict[int, Any] = {}
         self.outs = [Value(p.name, p.type) for p in params]
 
     def outs_names(self) -> list[str | None]:

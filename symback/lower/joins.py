@@ -152,15 +152,31 @@ class Joins(Cells):
             for place in self.places(part, one, state)
         ]
 
-    def shared_pairs(
+    def all_places(
         self, templates: dict[Any, Template], state: State
-    ) -> frozenset[tuple[int, int]]:
-        """Return which two of the values with new cells may be one in a state."""
-        cells = [
+    ) -> list[int | None]:
+        """Return the cells in a state of all the values that get new cells."""
+        return [
             place
             for key, template in templates.items()
             for place in self.places(template, self.held(state, key), state)
         ]
+
+    def unwritable(
+        self, templates: dict[Any, Template], state: State
+    ) -> dict[int, Any]:
+        """Return which values with new cells may not be written, with the reasons."""
+        return {
+            number: state["ro", cell]
+            for number, cell in enumerate(self.all_places(templates, state))
+            if ("ro", cell) in state
+        }
+
+    def shared_pairs(
+        self, templates: dict[Any, Template], state: State
+    ) -> frozenset[tuple[int, int]]:
+        """Return which two of the values with new cells may be one in a state."""
+        cells = self.all_places(templates, state)
         near = [None if c is None else self.near(c, state) for c in cells]
         return frozenset(
             (i, j)
@@ -178,6 +194,7 @@ class Joins(Cells):
         templates: dict[Any, Template],
         values: Iterator[Value],
         pairs: frozenset[tuple[int, int]],
+        unwritable: dict[int, Any],
     ) -> None:
         """Set all keys of the state that have templates, and note what they share."""
         self.made_cells: list[int] = []
@@ -188,6 +205,8 @@ class Joins(Cells):
             cell, other = self.made_cells[i], self.made_cells[j]
             known = self.state.get(("m", cell), frozenset())
             self.state["m", cell] = known | {other}
+        for number, reason in unwritable.items():
+            self.state["ro", self.made_cells[number]] = reason
 
     def _new_cell(self, template: Template) -> int:
         """Return a cell for what one of several may be."""

@@ -226,3 +226,21 @@ def test_columns_of_one_matrix_may_be_two_arguments():
     # By hand: sum(y * y) = 3 and sum(x) = 5 + 1 + 1.
     assert value == 21.0
     assert gradient.tolist() == [0.0, 3.0, 3.0]
+
+
+def appended_and_kept_on_one_path(x, a):
+    items, now = [], a
+    for i in range(3):
+        items.append(now)
+        if x > i * 0.5:
+            now = now * x
+    now[0] = x
+    return sum(np.sum(item) for item in items)
+
+
+def test_an_item_of_a_list_is_not_written_after_the_loop():
+    with pytest.raises(symback.UnsupportedSyntaxError) as refusal:
+        symback.grad(appended_and_kept_on_one_path)(0.03, np.array([1.1, 2.2, 3.3]))
+    assert str(refusal.value).startswith(
+        "an array that is an item of a list with a run-time length is changed in place"
+    )
