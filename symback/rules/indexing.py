@@ -125,7 +125,8 @@ def median_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
 
 def nanmedian_of(out_bar: Array, a: Array, axis: Any, keepdims: Any) -> Array:
     """Pass to the middle number, or half to each of the two: NaN sorts to the end."""
-    size = np.sum(np.logical_not(np.isnan(a)), axis=axis, keepdims=axis is not None)
+    kept: Any = axis is not None
+    size = np.sum(np.logical_not(np.isnan(a)), axis=axis, keepdims=kept)
     half = 0.5 * unreduce(out_bar, axis, keepdims)
     rank = ranks(a, axis)
     low = np.where(rank == (size - 1) // 2, half, 0.0)
