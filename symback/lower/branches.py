@@ -20,7 +20,8 @@ from .abstract import (
     Shape,
     Tup,
 )
-from .joins import Joins, Template
+from .joins import Joins
+from .templates import Template
 
 __all__ = ["Branches"]
 
@@ -68,8 +69,7 @@ class Branches(Joins):
         one: dict[Any, Any] = {}
         keys = dict.fromkeys([*before, *state1, *state2])
         for key in keys:
-            a = state1.get(key, self.base(key))
-            b = state2.get(key, self.base(key))
+            a, b = self.held(state1, key), self.held(state2, key)
             if a is b:
                 kept[key] = a
             elif key[0] == "h" and (key not in state1 or key not in state2):
@@ -100,7 +100,7 @@ class Branches(Joins):
             self.state = state
             flat: list[Any] = []
             for key, template in templates.items():
-                flat += self.flatten(template, state.get(key, self.base(key)))
+                flat += self.flatten(template, self.held(state, key))
             blocks.append(self.block((), nodes, tuple(flat)))
             results.append(tuple(flat))
             self.nodes = outside
@@ -116,25 +116,14 @@ class Branches(Joins):
         if outs or any(nodes1) or any(nodes2):
             kwargs = {} if catch is None else {"catch": catch}
             self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
-        pairs_shared = self.shared_pairs(templates, state1)
-        pairs_shared |= self.shared_pairs(templates, state2)
-        unwritable = {
-            **self.unwritable(templates, state1),
-            **self.unwritable(templates, state2),
-        }
-        self.rebuild(templates, iter(outs), pairs_shared, unwritable)
+        sharing = self.sharing(templates, state1) | self.sharing(templates, state2)
+        self.rebuild(templates, iter(outs), sharing)
         for key, first in one.items():
             self.state[key] = self.state[first]
         for key in [k for k in self.state if self.state[k] is UNDEFINED]:
             del self.state[key]
         result = self.state.pop(("t", 0), None)
         return result
-
-    def base(self, key: Any) -> Any:
-        """Return what a cell of a captured container holds at the start."""
-        return self.captured_cells.get(key, UNDEFINED)
-
-    captured_cells: dict[Any, Any]
 
     def join_marks(self, key: Any, a: Any, b: Any) -> Any:
         """Join what is known of a cell's aliases: the more careful of both."""

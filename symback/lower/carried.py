@@ -7,14 +7,16 @@ their types are the same before and after it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..graph import UNDEFINED, Arg, Node, Value
 from ..types import Type
 from .abstract import Array, ListRef
 from .conditions import Conditions
-from .core import Unassigned
-from .joins import Template, grown
+from .core import State, Unassigned
+from .sharing import Sharing
+from .templates import Template, grown
 
 __all__ = ["Carried", "Plan"]
 
@@ -29,30 +31,24 @@ class Carried(Conditions):
         """Lower a loop's body until what it carries, and its types, do not change."""
         before = dict(self.state)
         span = self.span()
-        templates: dict[Any, Template] = {}
-        types: list[Type | None] | None = None
-        pairs: frozenset[tuple[int, int]] = frozenset()
-        unwritable: dict[int, Any] = {}
+        outside = len(self.nodes)
+        carrying = Carrying({})
         self.conditional += 1
         try:
             for _ in range(MAX_ROUNDS + 8):
+                del self.nodes[outside:]
+                self.state = dict(before)
                 try:
-                    plan = self.attempt(
-                        once, before, templates, types, pairs, unwritable, span
-                    )
+                    found = self.attempt(once, before, carrying, span)
                 except Unassigned as need:
                     # An earlier iteration may have assigned it.
                     key = ("n", need.frame, need.name)
-                    if key in templates or need.frame != self.frame.number:
+                    if key in carrying.templates or need.frame != self.frame.number:
                         raise
-                    self.state = dict(before)
-                    templates, types = {**templates, key: Template("array")}, None
-                    pairs, unwritable = frozenset(), {}
-                    continue
-                if plan is not None:
-                    return plan
-                templates, types = dict(self.next_templates), self.next_types
-                pairs, unwritable = self.next_pairs, self.next_unwritable
+                    found = Carrying({**carrying.templates, key: Template("array")})
+                if isinstance(found, Plan):
+                    return found
+                carrying = found
         finally:
             self.conditional -= 1
         raise self.refuse(
@@ -60,24 +56,15 @@ class Carried(Conditions):
             "give the names that it assigns one structure before the loop.",
         )
 
-    next_templates: dict[Any, Template]
-    next_types: list[Type | None] | None
-    next_pairs: frozenset[tuple[int, int]]
-    next_unwritable: dict[int, Any]
-
     def attempt(
         self,
         once: Callable[[], Any],
-        before: dict[Any, Any],
-        templates: dict[Any, Template],
-        types: list[Type | None] | None,
-        pairs: frozenset[tuple[int, int]],
-        unwritable: dict[int, Any],
+        before: State,
+        carrying: Carrying,
         span: Any,
-    ) -> Plan | None:
-        """Lower the body once with the given carried names."""
-        self.state = dict(before)
-        outside = len(self.nodes)
+    ) -> Plan | Carrying:
+        """Lower the body once; return the settled loop, or what to carry instead."""
+        templates, types = carrying.templates, carrying.types
         inits: list[Arg] = []
         for key, template in templates.items():
             inits += self.flatten(template, self.held(before, key))
@@ -88,20 +75,55 @@ class Carried(Conditions):
             kind = types[number] if types is not None else self.type_of(init)
             params.append(Value(hints[number] or name, kind))
         self.left = self.right = before
-        pairs |= self.shared_pairs(templates, before)
-        unwritable = {**unwritable, **self.unwritable(templates, before)}
-        self.rebuild(templates, iter(params), pairs, unwritable)
+        sharing = carrying.sharing | self.sharing(templates, before)
+        self.rebuild(templates, iter(params), sharing)
         inside = dict(self.state)
-        nodes, _, result = self.nested(once)
-        after = self.state
-        # Names that changed and are not carried yet.
+        nodes, after, result = self.nested(once)
+        found = self.newly_carried(templates, before, inside, after)
+        marks = {
+            k: v
+            for k, v in after.items()
+            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
+        }
+        # What an iteration appends to a list or aliases, the next one must know of.
+        before.update(marks)
+        if found or marks:
+            return Carrying({**templates, **found})
+        wider = self.wider(templates, before, after)
+        more = self.sharing(templates, after)
+        if wider != templates or not sharing.covers(more):
+            # What one iteration makes share memory, the next one must know of.
+            return Carrying(wider, types, sharing | more)
+        nexts, joined = self.close(templates, inits, params, nodes, after)
+        if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
+            return Carrying(templates, joined, sharing)
+        return Plan(
+            templates,
+            tuple(inits),
+            params,
+            nodes,
+            nexts,
+            result,
+            before,
+            after,
+            span,
+            sharing,
+        )
+
+    def newly_carried(
+        self,
+        templates: dict[Any, Template],
+        before: State,
+        inside: State,
+        after: State,
+    ) -> dict[Any, Template]:
+        """Return the templates of what the body changed and that was not carried so."""
         self.left, self.right = inside, after
         found: dict[Any, Template] = {}
         for key in dict.fromkeys([*before, *after]):
             if key[0] in ("m", "ro", "t", "f"):
                 continue
-            a = inside.get(key, self.base(key))
-            b = after.get(key, self.base(key))
+            a, b = self.held(inside, key), self.held(after, key)
             if a is b or (key[0] == "h" and key not in before and a is UNDEFINED):
                 continue
             if key[0] == "h" and key not in before and self.base(key) is UNDEFINED:
@@ -117,44 +139,13 @@ class Carried(Conditions):
             if first.kind == "same":
                 continue
             found[key] = first
-        marks = {
-            k: v
-            for k, v in after.items()
-            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
-        }
-        # What an iteration appends to a list or aliases, the next one must know of.
-        before.update(marks)
-        if found or marks:
-            del self.nodes[outside:]
-            self.state = dict(before)
-            self.next_templates = {**templates, **found}
-            self.next_types = None
-            self.next_pairs, self.next_unwritable = frozenset(), {}
-            return None
-        wider = self.wider(templates, before, after)
-        more = pairs | self.shared_pairs(templates, after)
-        kept = {**self.unwritable(templates, after), **unwritable}
-        self.next_unwritable = kept
-        if wider != templates or more != pairs or kept.keys() != unwritable.keys():
-            # What one iteration makes share memory, the next one must know of.
-            del self.nodes[outside:]
-            self.state = dict(before)
-            self.next_templates, self.next_types = wider, types
-            self.next_pairs = more
-            return None
-        self.next_pairs = pairs
-        plan = self.close(
-            templates, inits, params, nodes, result, before, after, span, outside
-        )
-        if plan is not None:
-            plan.pairs, plan.unwritable = pairs, unwritable
-        return plan
+        return found
 
     def wider(
         self,
         templates: dict[Any, Template],
-        before: dict[Any, Any],
-        after: dict[Any, Any],
+        before: State,
+        after: State,
     ) -> dict[Any, Template]:
         """Return the templates with the arrays that an iteration makes names of."""
         found = {}
@@ -170,10 +161,6 @@ class Carried(Conditions):
             ]
             found[key] = grown(template, iter(extra))
         return found
-
-    def held(self, state: dict[Any, Any], key: Any) -> Any:
-        """Return what a key holds in a state, captured containers included."""
-        return state.get(key, self.base(key))
 
     def hints(self, templates: dict[Any, Template]) -> list[str | None]:
         """Return the user's names of carried values."""
@@ -204,30 +191,19 @@ class Carried(Conditions):
         inits: list[Arg],
         params: list[Value],
         nodes: list[Node],
-        result: Any,
-        before: dict[Any, Any],
-        after: dict[Any, Any],
-        span: Any,
-        outside: int,
-    ) -> Plan | None:
-        """Compute next values and types; settled if the types cover both."""
+        after: State,
+    ) -> tuple[list[Arg], list[Type | None]]:
+        """Return the next values, and the types that cover them and the first ones."""
         kept, self.nodes = self.nodes, nodes
         nexts: list[Arg] = []
         for key, template in templates.items():
             nexts += self.flatten(template, after.get(key, UNDEFINED))
-        nodes, self.nodes = self.nodes, kept
+        self.nodes = kept
         joined = [
             self.join_types(UNDEFINED if i is UNDEFINED else p, n)
             for p, i, n in zip(params, inits, nexts, strict=True)
         ]
-        if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
-            del self.nodes[outside:]
-            self.state = dict(before)
-            self.next_templates, self.next_types = templates, joined
-            return None
-        return Plan(
-            templates, tuple(inits), params, nodes, nexts, result, before, after, span
-        )
+        return nexts, joined
 
     def finish(self, plan: Plan, node: Node) -> None:
         """Append a loop's node and give its names their final values."""
@@ -238,43 +214,41 @@ class Carried(Conditions):
                 self.state[key] = mark
         self.append(node)
         self.left = self.right = plan.after
-        self.rebuild(plan.templates, iter(node.outs), plan.pairs, plan.unwritable)
-        for key, value in zip(plan.outs_names(), node.outs, strict=True):
-            if key and value.name is None:
-                object.__setattr__(value, "name", key)
+        self.rebuild(plan.templates, iter(node.outs), plan.sharing)
+        for param, value in zip(plan.params, node.outs, strict=True):
+            if param.name and value.name is None:
+                object.__setattr__(value, "name", param.name)
 
 
+@dataclass(frozen=True)
+class Carrying:
+    """What the next attempt at a loop's body is to carry.
+
+    types : of the carried values, or None for those of their first values.
+    """
+
+    templates: dict[Any, Template]
+    types: list[Type | None] | None = None
+    sharing: Sharing = field(default_factory=Sharing)
+
+
+@dataclass
 class Plan:
     """A loop's body and what it carries."""
 
-    def __init__(
-        self,
-        templates: dict[Any, Template],
-        inits: tuple[Arg, ...],
-        params: list[Value],
-        nodes: list[Node],
-        nexts: list[Arg],
-        result: Any,
-        before: dict[Any, Any],
-        after: dict[Any, Any],
-        span: Any,
-    ) -> None:
-        self.templates = templates
-        self.inits = inits
-        self.params = params
-        self.nodes = nodes
-        self.nexts = nexts
-        self.result = result
-        self.before = before
-        self.after = after
-        self.span = span
-        self.pairs: frozenset[tuple[int, int]] = frozenset()
-        self.unwritable: dict[int, Any] = {}
-        self.outs = [Value(p.name, p.type) for p in params]
+    templates: dict[Any, Template]
+    inits: tuple[Arg, ...]
+    params: list[Value]
+    nodes: list[Node]
+    nexts: list[Arg]
+    result: Any
+    before: State
+    after: State
+    span: Any
+    sharing: Sharing
 
-    def outs_names(self) -> list[str | None]:
-        """Return the names of the outputs: those of the carried values."""
-        return [p.name for p in self.params]
+    def __post_init__(self) -> None:
+        self.outs = [Value(p.name, p.type) for p in self.params]
 
 
 def _alike(a: Template, b: Template) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..graph import Arg, Value
+from ..graph import UNDEFINED, Arg, Value
 from .abstract import (
     Array,
     DictRef,
@@ -27,7 +27,7 @@ from .abstract import (
     Tup,
     View,
 )
-from .core import Core, spoken
+from .core import Core, State, spoken
 
 __all__ = ["Cells"]
 
@@ -118,7 +118,17 @@ class Cells(Core):
         self._poison_aliases(ref.cell)
         self.state["h", ref.cell] = value
 
-    def near(self, cell: int, state: Any) -> frozenset[int]:
+    captured_cells: dict[Any, Any]
+
+    def base(self, key: Any) -> Any:
+        """Return what a cell of a captured container holds at the start."""
+        return self.captured_cells.get(key, UNDEFINED)
+
+    def held(self, state: State, key: Any) -> Any:
+        """Return what a key holds in a state, captured containers included."""
+        return state.get(key, self.base(key))
+
+    def near(self, cell: int, state: State) -> frozenset[int]:
         """Return the cell and those that may be the same memory in a state.
 
         This is symmetric but not transitive: where two names are swapped on one path,

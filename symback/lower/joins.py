@@ -7,9 +7,7 @@ the abstract value is taken apart and rebuilt.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,51 +29,14 @@ from .abstract import (
     View,
     is_number,
 )
-from .cells import Cells
 from .core import State
+from .sharing import Shares, Sharing
+from .templates import Template, width
 
-__all__ = ["Joins", "Template"]
-
-
-@dataclass(frozen=True)
-class Template:
-    """How two abstract values that differ are carried as graph values.
-
-    kind : ``"same"`` (nothing is carried), ``"leaf"``, ``"array"``, ``"tuple"``,
-        ``"list"``, ``"dict"``, ``"poison"``, or of the content of a cell ``"items"``,
-        ``"dictitems"`` or ``"runlist"``.
-    """
-
-    kind: str
-    parts: tuple[Template, ...] = ()
-    like: Any = None
-    names: tuple[Any, ...] = ()
-    cells: frozenset[int] = frozenset()
-
-    @property
-    def width(self) -> int:
-        """Return the number of graph values."""
-        if self.kind in ("leaf", "array"):
-            return 1
-        if self.kind == "runlist":
-            return max(1, _width(self.like))
-        return sum(part.width for part in self.parts)
+__all__ = ["Joins"]
 
 
-def grown(template: Template, extra: Iterator[frozenset[int]]) -> Template:
-    """Return a template whose new cells may be more of the cells there are."""
-    cells = template.cells
-    if template.kind in ("array", "list", "dict"):
-        cells = cells | next(extra)
-    parts = tuple(grown(part, extra) for part in template.parts)
-    return replace(template, cells=cells, parts=parts)
-
-
-def _width(shape: Any) -> int:
-    return sum(map(_width, shape)) if isinstance(shape, tuple) else 1
-
-
-class Joins(Cells):
+class Joins(Shares):
     """Join abstract values and types."""
 
     def same(self, a: Any, b: Any) -> bool:
@@ -122,90 +83,22 @@ class Joins(Cells):
             return Template("tuple", parts, a.like, a.names)
         return self._join_containers(a, b)
 
-    def memory(self, *items: Any) -> frozenset[int]:
-        """Return the cells whose memory one of some references may be, on any path."""
-        cells = {self.root(item) for item in items} - {None}
-        near = (
-            self.near(c, state)
-            for c in cells
-            if c is not None
-            for state in (self.left, self.right)
-        )
-        return frozenset().union(*near)
-
-    def places(self, template: Template, item: Any, state: State) -> list[int | None]:
-        """Return the cells of an abstract value that get new cells, in that order."""
-        kind = template.kind
-        if kind == "array":
-            return [None if item is UNDEFINED else self.root(item)]
-        if kind in ("list", "dict"):
-            cell = None if item is UNDEFINED else self.root(item)
-            held = UNDEFINED if cell is None else state.get(("h", cell), UNDEFINED)
-            return [cell, *self.places(template.parts[0], held, state)]
-        items: Any = [UNDEFINED] * len(template.parts)
-        if template.parts and item is not UNDEFINED:
-            held = item.items if isinstance(item, Tup) else item
-            items = list(held.values()) if isinstance(held, dict) else held
-        return [
-            place
-            for part, one in zip(template.parts, items, strict=True)
-            for place in self.places(part, one, state)
-        ]
-
-    def all_places(
-        self, templates: dict[Any, Template], state: State
-    ) -> list[int | None]:
-        """Return the cells in a state of all the values that get new cells."""
-        return [
-            place
-            for key, template in templates.items()
-            for place in self.places(template, self.held(state, key), state)
-        ]
-
-    def unwritable(
-        self, templates: dict[Any, Template], state: State
-    ) -> dict[int, Any]:
-        """Return which values with new cells may not be written, with the reasons."""
-        return {
-            number: state["ro", cell]
-            for number, cell in enumerate(self.all_places(templates, state))
-            if ("ro", cell) in state
-        }
-
-    def shared_pairs(
-        self, templates: dict[Any, Template], state: State
-    ) -> frozenset[tuple[int, int]]:
-        """Return which two of the values with new cells may be one in a state."""
-        cells = self.all_places(templates, state)
-        near = [None if c is None else self.near(c, state) for c in cells]
-        return frozenset(
-            (i, j)
-            for j, cell in enumerate(cells)
-            for i in range(j)
-            if cell is not None and cell in (near[i] or ())
-        )
-
-    @abstractmethod
-    def held(self, state: State, key: Any) -> Any:
-        """Return what a key holds in a state, captured containers included."""
-
     def rebuild(
         self,
         templates: dict[Any, Template],
         values: Iterator[Value],
-        pairs: frozenset[tuple[int, int]],
-        unwritable: dict[int, Any],
+        sharing: Sharing,
     ) -> None:
         """Set all keys of the state that have templates, and note what they share."""
         self.made_cells: list[int] = []
         for key, template in templates.items():
             self.state[key] = self.instantiate(template, values)
-        for i, j in pairs:
+        for i, j in sharing.pairs:
             # On some path the two are one: changing one may change the other.
             cell, other = self.made_cells[i], self.made_cells[j]
             known = self.state.get(("m", cell), frozenset())
             self.state["m", cell] = known | {other}
-        for number, reason in unwritable.items():
+        for number, reason in sharing.unwritable.items():
             self.state["ro", self.made_cells[number]] = reason
 
     def _new_cell(self, template: Template) -> int:
@@ -214,10 +107,6 @@ class Joins(Cells):
         if template.cells:
             self.state["m", cell] = template.cells
         self.made_cells.append(cell)
-        for known in template.cells:
-            for state in (self.left, self.right):
-                if ("ro", known) in state:
-                    self.state["ro", cell] = state["ro", known]
         return cell
 
     def _join_containers(self, a: Any, b: Any) -> Template:
@@ -251,9 +140,6 @@ class Joins(Cells):
         cell = self.root(item)
         found = None if cell is None else state.get(("h", cell))
         return found if isinstance(found, Poison) else None
-
-    left: State
-    right: State
 
     def held_a(self, ref: Any) -> Any:
         """Return a container's content in the first of the states being joined."""
@@ -308,7 +194,7 @@ class Joins(Cells):
         if not shapes:
             return None
         # An empty run-time list has no structure of its own yet.
-        first = max(shapes, key=_width)
+        first = max(shapes, key=width)
         if any(s != first for s in shapes if s is not None or first is None):
             raise self.refuse(
                 "the items of a list with a run-time length differ in structure",
@@ -399,13 +285,13 @@ class Joins(Cells):
                 for k, p in zip(template.names, template.parts, strict=True)
             }
         if kind == "runlist":
-            count = max(1, _width(template.like))
+            count = max(1, width(template.like))
             return RunList(tuple(next(values) for _ in range(count)), template.like)
         raise InternalError(f"cannot rebuild {kind}")
 
     def run_list(self, held: Any, shape: Any) -> RunList:
         """Return a list's content as a run-time list of the given structure."""
-        count = max(1, _width(shape))
+        count = max(1, width(shape))
         if isinstance(held, RunList):
             if held.shape == shape:
                 return held
