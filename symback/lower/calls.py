@@ -173,10 +173,9 @@ class Calls(Library):
             pure = plain or thing in PURE_BUILTINS
             if pure and not any(k is UNDEFINED for k in known) and not kwargs:
                 return self.from_python(thing(*known))
-        if hasattr(type(thing), "__call__") and not isinstance(thing, type):  # noqa: B004
-            static = inspect.getattr_static(type(thing), "__call__", None)
-            if isinstance(static, types.FunctionType):
-                return self.call_value(Known(static), [function, *args], kwargs)
+        static = inspect.getattr_static(type(thing), "__call__", None)
+        if isinstance(static, types.FunctionType):
+            return self.call_value(Known(static), [function, *args], kwargs)
         raise self.refuse(
             f"`{name_of(thing)}` is not a function whose source or derivative is known"
         )

@@ -128,24 +128,14 @@ def _separate(place: Span, items: Any) -> None:
     The text works on copies of the arguments, where a write through one is not seen
     through the other.
     """
-    arrays = list(_arrays(items))
+    arrays = [leaf for leaf in leaves(items) if isinstance(leaf, np.ndarray)]
     for one, other in itertools.combinations(arrays, 2):
-        if np.may_share_memory(one, other) and np.shares_memory(one, other):
+        if np.shares_memory(one, other):
             raise UnsupportedSyntaxError(
                 "an argument is changed in place that shares memory with another",
                 place,
                 "give copies: `f(x, x.copy())`.",
             )
-
-
-def _arrays(item: Any) -> Iterator[np.ndarray[Any, Any]]:
-    if isinstance(item, np.ndarray):
-        yield item
-    elif isinstance(item, list | tuple):
-        for one in item:
-            yield from _arrays(one)
-    elif isinstance(item, dict):
-        yield from _arrays(list(item.values()))
 
 
 def _unchanged(path: Path, expected: Any) -> bool:

@@ -105,7 +105,7 @@ class SymArray(np.ndarray[Any, Any]):
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        np.ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined]
+        np.ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined] # a slot
 
     @property
     def size(self) -> Any:
@@ -168,7 +168,7 @@ class SymArray(np.ndarray[Any, Any]):
     def real(self) -> Any:
         return OVERRIDES[np.real](self)
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc] # as `real`
     def imag(self) -> Any:
         return OVERRIDES[np.imag](self)
 

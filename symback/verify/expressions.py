@@ -402,7 +402,8 @@ class SymbolicGradient:
         exprs = [self.value, *self.entries.values()]
         modules = ["scipy", "numpy"] if _has_scipy() else ["numpy"]
         compiled = sp.lambdify(symbols, exprs, modules=modules, cse=True)
-        return self._call(compiled)  # type: ignore[no-any-return]
+        found: Callable[..., Any] = self._call(compiled)
+        return found
 
     def __repr__(self) -> str:
         return str(self)  # a prompt shows the table
