@@ -70,6 +70,7 @@ __all__ = [
     "Value",
     "leaves",
     "map_leaves",
+    "replaced",
 ]
 
 Arg = Any
@@ -257,6 +258,18 @@ def map_leaves(function: Callable[[Any], Any], arg: Arg) -> Arg:
             *(map_leaves(function, item) for item in (arg.start, arg.stop, arg.step))
         )
     return function(arg)
+
+
+def replaced(arg: Arg, changed: Mapping[Value, Any]) -> Arg:
+    """Return a nested argument with some of its values replaced.
+
+    >>> x, y = Value("x"), Value("y")
+    >>> replaced([x, 2], {x: y})[0] is y
+    True
+    """
+    return map_leaves(
+        lambda leaf: changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf, arg
+    )
 
 
 def _check_block(block: Block, outside: set[Value], graph: Graph) -> None:

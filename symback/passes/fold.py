@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..graph import Block, Graph, Node, Value, map_leaves
+from ..graph import Block, Graph, Node, Value, replaced
 
 __all__ = ["fold"]
 
@@ -27,13 +27,10 @@ def fold(graph: Graph) -> Graph:
 
 
 def _block(block: Block, changed: dict[Value, Any], defs: dict[Value, Node]) -> Block:
-    def swap(leaf: Any) -> Any:
-        return changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf
-
     nodes: list[Node] = []
     for node in block.nodes:
-        args = map_leaves(swap, node.args)
-        kwargs = map_leaves(swap, dict(node.kwargs))
+        args = replaced(node.args, changed)
+        kwargs = replaced(dict(node.kwargs), changed)
         blocks = tuple(_block(b, changed, defs) for b in node.blocks)
         node = Node(node.op, args, kwargs, node.outs, blocks, node.span)
         found = _simpler(node, defs)
@@ -43,7 +40,7 @@ def _block(block: Block, changed: dict[Value, Any], defs: dict[Value, Node]) -> 
         for out in node.outs:
             defs[out] = node
         nodes.append(node)
-    return Block(block.params, tuple(nodes), map_leaves(swap, block.results))
+    return Block(block.params, tuple(nodes), replaced(block.results, changed))
 
 
 def _simpler(node: Node, defs: dict[Value, Node]) -> Any:

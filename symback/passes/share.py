@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..graph import EFFECTS, Block, Graph, Node, Value, map_leaves
+from ..graph import EFFECTS, Block, Graph, Node, Value, replaced
 
 __all__ = ["share"]
 
@@ -50,14 +50,10 @@ def share(graph: Graph) -> Graph:
 def _block(block: Block, changed: dict[Value, Value], seen: dict[Any, Any]) -> Block:
     """Share within a block; `seen` holds what the blocks around it have computed."""
     seen = dict(seen)
-
-    def swap(leaf: Any) -> Any:
-        return changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf
-
     nodes: list[Node] = []
     for node in block.nodes:
-        args = map_leaves(swap, node.args)
-        kwargs = map_leaves(swap, dict(node.kwargs))
+        args = replaced(node.args, changed)
+        kwargs = replaced(dict(node.kwargs), changed)
         blocks = tuple(_block(b, changed, seen) for b in node.blocks)
         key = None
         if not blocks and node.op not in EFFECTS and node.op not in FRESH and node.outs:
@@ -74,7 +70,7 @@ def _block(block: Block, changed: dict[Value, Value], seen: dict[Any, Any]) -> B
         if key is not None:
             seen[key] = node.outs
         nodes.append(Node(node.op, args, kwargs, node.outs, blocks, node.span))
-    return Block(block.params, tuple(nodes), map_leaves(swap, block.results))
+    return Block(block.params, tuple(nodes), replaced(block.results, changed))
 
 
 def _key(arg: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph import Block, Node, Value, map_leaves
+from ..graph import Block, Node, Value, map_leaves, replaced
 
 __all__ = ["Recompute", "defined", "substitute"]
 
@@ -124,15 +124,11 @@ def defined(block: Block) -> set[Value]:
 
 def substitute(block: Block, changed: dict[Value, Any]) -> Block:
     """Return a block with some values it uses replaced, nested blocks included."""
-
-    def swap(leaf: Any) -> Any:
-        return changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf
-
     nodes = []
     for node in block.nodes:
         blocks = tuple(substitute(b, changed) for b in node.blocks)
-        args = map_leaves(swap, node.args)
-        kwargs = map_leaves(swap, dict(node.kwargs))
+        args = replaced(node.args, changed)
+        kwargs = replaced(dict(node.kwargs), changed)
         nodes.append(Node(node.op, args, kwargs, node.outs, blocks, node.span))
-    results = map_leaves(swap, block.results)
+    results = replaced(block.results, changed)
     return Block(block.params, tuple(nodes), results)
