@@ -193,24 +193,16 @@ class Assignment(Methods):
         """Do ``array += item`` in place, visible through every alias."""
         value = self.read(ref)
         name = target.id if isinstance(target, ast.Name) else None
-        if value.type is None:
-            if self.shared(ref):
-                if self.mode == "generic":
-                    raise self.ask_arguments(
-                        name or "it", "is changed in place while it has another name"
-                    )
-                raise self.refuse(
-                    f"whether `{name}` is an array, and changed in place, "
-                    "cannot be told",
-                    f"write `{name} = {name} ...` or take a copy first.",
+        if value.type is None and self.shared(ref):
+            if self.mode == "generic":
+                raise self.ask_arguments(
+                    name or "it", "is changed in place while it has another name"
                 )
-            result = self.operate(op, ref, item)
-            if name is not None:
-                self.bind_name(name, result)
-            else:
-                self.assign(target, result)
-            return
-        if not value.type.is_array:
+            raise self.refuse(
+                f"whether `{name}` is an array, and changed in place, cannot be told",
+                f"write `{name} = {name} ...` or take a copy first.",
+            )
+        if value.type is None or not value.type.is_array:
             result = self.operate(op, ref, item)
             if name is not None:
                 self.bind_name(name, result)
