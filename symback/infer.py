@@ -14,8 +14,9 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,15 @@ from . import runtime
 from .graph import UNDEFINED, Arg, Value, map_leaves
 from .types import Type
 
-__all__ = ["Sampler", "Unsampled", "evaluate", "quiet", "resolve", "sample_pairs"]
+__all__ = [
+    "Sampler",
+    "Unsampled",
+    "evaluate",
+    "quiet",
+    "resolve",
+    "sample_pairs",
+    "silent",
+]
 
 PAIRS = [(5, 7), (7, 11), (11, 13), (13, 5), (17, 19), (19, 23), (23, 17), (29, 31)]
 """Sizes of the first symbolic dimensions in the two samples; pairwise different."""
@@ -232,4 +241,11 @@ def quiet() -> Iterator[None]:
     """Silence NumPy while samples run: their values mean nothing."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Silence NumPy, and what the user's function prints, while it runs for symback."""
+    with quiet(), redirect_stdout(StringIO()):
         yield

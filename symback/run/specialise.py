@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import inspect
-import io
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +17,7 @@ from .. import __version__
 from ..emit import emit
 from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
 from ..graph import EFFECTS, Graph, Value, leaves
-from ..infer import quiet
+from ..infer import quiet, silent
 from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, Unassigned
 from ..passes import tidied, tidy
 from ..transform import Joint, reverse
@@ -266,7 +264,7 @@ def _confirm(misfit: ShapeError, function: Any, arguments: dict[str, Any]) -> No
         else:
             args.append(found)
     try:
-        with quiet(), contextlib.redirect_stdout(io.StringIO()):
+        with silent():
             function(*args, **kwargs)
     except ValueError as problem:
         raise misfit from problem

@@ -11,15 +11,13 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..errors import NotDifferentiableError
+from ..infer import quiet
 from . import Generated
 from .checked import GradientCheck
 from .concolic import Concolic
@@ -342,8 +340,7 @@ class Work(Settling):
             return call(loaded.function, bound, loaded.captured)[1]
 
         wrt = programs.wrt[0] if programs.single else programs.wrt
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             return check(
                 programs.fn, args, kwargs, wrt=wrt, gradient=gradient, source=source
             )

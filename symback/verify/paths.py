@@ -11,14 +11,10 @@ import os
 import sys
 import sysconfig
 import types
-import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from io import StringIO
 from typing import Any
 
-import numpy as np
-
+from ..infer import silent
 from .deadline import interrupting
 
 __all__ = ["Path", "Place", "other_branch", "path_of"]
@@ -110,13 +106,7 @@ def path_of(call: Callable[[], Any], user_file: str, seconds: float) -> Path | N
     path = Path(user_file)
     before = sys.gettrace()
     try:
-        with (
-            np.errstate(all="ignore"),
-            warnings.catch_warnings(),
-            redirect_stdout(StringIO()),
-            interrupting(seconds),
-        ):
-            warnings.simplefilter("ignore")
+        with silent(), interrupting(seconds):
             # Python 3.12 asks whether any frame wants opcodes when tracing starts.
             sys._getframe().f_trace_opcodes = True
             sys.settrace(path.enter)

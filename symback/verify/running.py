@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import redirect_stdout
-from io import StringIO
 from typing import Any
 
 import numpy as np
 
+from ..infer import silent
 from .deadline import TimedOut
 from .elements import SymbolicValueError
 from .expressions import differentiable
@@ -47,12 +45,7 @@ class Running(Proving):
         before = same_point(self.values)
         programs = self.programs
         try:
-            with (
-                np.errstate(all="ignore"),
-                warnings.catch_warnings(),
-                redirect_stdout(StringIO()),
-            ):
-                warnings.simplefilter("ignore")
+            with silent():
                 _, found = programs.call_generated(
                     programs.generated.function, values, programs.generated.captured
                 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from io import StringIO
 from typing import Any
 
 import numpy as np
 
+from ..infer import silent
 from . import Generated
 from .concolic import Concolic, Tape
 from .deadline import Clock, interrupting
@@ -128,12 +126,7 @@ class State:
         """
         args, kwargs = self.call_with(same_point(values))
         try:
-            with (
-                np.errstate(all="ignore"),
-                warnings.catch_warnings(),
-                redirect_stdout(StringIO()),
-            ):
-                warnings.simplefilter("ignore")
+            with silent():
                 # At a random point a loop may be endless.
                 with interrupting(max(1.0, 20 * self.tracing)):
                     value = self.programs.fn(*args, **kwargs)
