@@ -54,9 +54,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import InternalError, Span
+from .operation import Operation, operation
 from .types import Type
 
 __all__ = [
@@ -106,14 +107,33 @@ class Value:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation, its arguments, outputs, nested blocks and the user's line."""
+    """One operation, its arguments, outputs, nested blocks and the user's line.
 
-    op: str
+    `op` is the record of the operation; a name given for it is looked up.
+    """
+
+    op: Operation
     args: tuple[Arg, ...] = ()
     kwargs: Mapping[str, Arg] = field(default_factory=dict)
     outs: tuple[Value, ...] = ()
     blocks: tuple[Block, ...] = ()
     span: Span | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            op: str,
+            args: tuple[Arg, ...] = ...,
+            kwargs: Mapping[str, Arg] = ...,
+            outs: tuple[Value, ...] = ...,
+            blocks: tuple[Block, ...] = ...,
+            span: Span | None = ...,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        if type(self.op) is not Operation:
+            object.__setattr__(self, "op", operation(self.op))
 
     @property
     def inputs(self) -> tuple[Value, ...]:

@@ -77,7 +77,7 @@ class TestProved:
 BREAK_THE_RULE_OF_SIN = """
     import dataclasses
 
-    from symback.rules import REGISTRY
+    from symback.operations import REGISTRY
 
     REGISTRY["np.sin"] = dataclasses.replace(
         REGISTRY["np.sin"], texts=("2 * np.cos(x)",)

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ..graph import Value
-from ..rules.registry import OPERATORS
+from ..operations.registry import OPERATORS
 from .abstract import Array, DictRef, Known, ListRef, Shape, Tup, View, always
 from .expressions import Expressions
 

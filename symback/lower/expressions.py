@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Value
-from ..rules.registry import OPERATORS
+from ..operations.registry import OPERATORS
 from .abstract import (
     Array,
     DictRef,

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import Any
 
 from ..graph import Value
-from ..rules import REGISTRY
+from ..operations import REGISTRY
 from .abstract import Array, Known, ListRef, RunList, Tup, View
 from .attributes import Attributes
 from .operations import (

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import REGISTRY
+from ..operations import REGISTRY
 
 __all__ = [
     "ALIASES",

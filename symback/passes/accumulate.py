@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..graph import Arg, Block, Graph, Node, Value
+from ..operation import operation
 from .aliases import INPLACE
 from .conflicts import Search
 
@@ -103,7 +104,7 @@ def _grown(graph: Graph, sums: dict[Node, int]) -> Graph:
         if node in sums:
             place = sums[node]
             args = (node.args[place], Ellipsis, node.args[1 - place])
-            return replace(node, op="index_add", args=args)
+            return replace(node, op=operation("index_add"), args=args)
         if not node.blocks:
             return node
         return replace(node, blocks=tuple(map(grow, node.blocks)))

@@ -19,7 +19,7 @@ from .. import runtime
 from ..errors import MissingRuleError
 from ..graph import Arg, Node, Value, leaves
 from ..lower.abstract import Known, ListRef, RunList, Tup
-from ..rules import REGISTRY, Rule, helpers
+from ..operations import REGISTRY, Rule, helpers
 from .activity import mentions
 from .cotangents import Cotangent, Mask
 from .loops import Loops

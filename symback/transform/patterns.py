@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from ..graph import Node, Value, leaves
-from ..rules import CLOSED, Rule
-from ..rules.registry import OPERATORS
+from ..operations import CLOSED, Rule
+from ..operations.registry import OPERATORS
 
 __all__ = ["match_closed"]
 

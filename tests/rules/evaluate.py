@@ -23,8 +23,8 @@ import scipy.special
 import scipy.stats
 
 from symback import runtime
-from symback.rules import helpers
-from symback.rules.registry import Rule, find
+from symback.operations import helpers
+from symback.operations.registry import Rule, find
 
 NAMESPACE: dict[str, Any] = {
     "np": np,

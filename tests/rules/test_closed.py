@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symback.rules import CLOSED, Rule
+from symback.operations import CLOSED, Rule
 from tests.rules.calls import complexes, numbers
 from tests.rules.evaluate import NAMESPACE, numeric, pull
 

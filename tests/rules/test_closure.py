@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from symback import runtime
-from symback.rules import CLOSED, REGISTRY, Rule
-from symback.rules.helpers import STATIC
-from symback.rules.registry import OPERATORS, Text
+from symback.operations import CLOSED, REGISTRY, Rule
+from symback.operations.helpers import STATIC
+from symback.operations.registry import OPERATORS, Text
 from tests.rules.evaluate import NAMESPACE
 
 KNOWN = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from symback.rules.stats import CONTINUOUS, DISCRETE
+from symback.operations.stats import CONTINUOUS, DISCRETE
 from tests.rules.calls import numbers, positive
 from tests.rules.cases import INSIDE, draw
 from tests.rules.evaluate import check, pull, rule_of

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symback.rules import REGISTRY, Rule
+from symback.operations import REGISTRY, Rule
 from tests.rules.calls import CALLS, ELSEWHERE
 from tests.rules.cases import ANY, CONSTANT, INTEGER, RANGES, draw
 from tests.rules.evaluate import function_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from symback.rules import REGISTRY, Rule
+from symback.operations import REGISTRY, Rule
 
 COUNTER = itertools.count()
 

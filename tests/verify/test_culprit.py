@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symback
-from symback.rules import REGISTRY
+from symback.operations import REGISTRY
 from tests.verify.models import MODELS, compared
 
 EDITS = [

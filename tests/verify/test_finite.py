@@ -12,7 +12,7 @@ import pytest
 
 import symback
 from symback.errors import NotScalarError, RefutedError
-from symback.rules import REGISTRY
+from symback.operations import REGISTRY
 from symback.verify.consistency import Local
 from symback.verify.finite import GradientCheck, check
 from symback.verify.inputs import Inputs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symback
-from symback.rules import REGISTRY
+from symback.operations import REGISTRY
 from symback.verify.paths import other_branch, path_of
 
 

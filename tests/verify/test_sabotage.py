@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import symback
-from symback.rules import REGISTRY
+from symback.operations import REGISTRY
 from symback.verify import Generated, compare
 from symback.verify.result import Comparison
 from tests.verify.models import MODELS

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ...rules import helpers
-from ...rules.registry import REGISTRY
+from ...operations import helpers
+from ...operations.registry import REGISTRY
 from ..abstract import (
     Array,
     Function,

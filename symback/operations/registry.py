@@ -3,7 +3,7 @@
 A rule is data: a call written as the user writes it, and one text per argument in the
 same language.  In a text stand the call's own parameter names, ``out`` (or the names
 after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``,
-``math``, ``scipy``, ``runtime``, and the functions of `symback.rules.helpers`.
+``math``, ``scipy``, ``runtime``, and the functions of `symback.operations.helpers`.
 Multiplying by the cotangent, unbroadcasting, accumulating and masking are the
 transform's, never a rule's.
 
@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from ..errors import InternalError
+from ..operation import REQUIRED, Rule, Text, declare, operation, operations
 
 __all__ = [
     "CLOSED",
+    "OPERATORS",
     "REGISTRY",
     "Rule",
+    "Text",
     "closed",
     "elementwise",
     "find",
@@ -33,12 +35,6 @@ __all__ = [
     "select",
     "zero",
 ]
-
-Text = str | Callable[..., Any] | None
-"""One argument's rule: a text, a function in the same language, or None (none)."""
-
-REQUIRED = object()
-"""The default of a parameter that has none."""
 
 OPERATORS = {
     "Add": "add",
@@ -71,66 +67,35 @@ OPERATORS = {
 """Python's operator classes in `ast` and the names of their operations."""
 
 
-@dataclass(frozen=True)
-class Rule:
-    """The derivative of one operation.
+class Rules(MutableMapping[str, Rule]):
+    """The rules in the records of operations, by name."""
 
-    kind : ``"elementwise"`` (texts are partials), ``"select"`` (texts are masks: True
-        where the argument is passed on), ``"pullback"`` (texts map the cotangent) or
-        ``"zero"``.
-    params, defaults : the signature; a parameter starting with ``*`` takes the rest.
-    outs : names of the outputs.
-    tie : texts used instead where two or more arguments are active.
-    singular : whether a finite input can give an infinite value or partial.
-    only : for some parameters, the values for which the rule holds; a call with another
-        one is refused.
-    """
+    def __getitem__(self, name: str) -> Rule:
+        """Return the rule of an operation."""
+        rule = operation(name).rule
+        if rule is None:
+            raise KeyError(name)
+        return rule
 
-    op: str
-    kind: str
-    params: tuple[str, ...]
-    texts: tuple[Text, ...]
-    defaults: tuple[Any, ...] = ()
-    outs: tuple[str, ...] = ("out",)
-    tie: tuple[Text, ...] = ()
-    singular: bool = False
-    only: tuple[tuple[str, tuple[Any, ...]], ...] = ()
-    domain: str | None = None
-    kink: str | None = None
-    source: str | None = None
-    call: str = field(default="", compare=False)
+    def __setitem__(self, name: str, rule: Rule) -> None:
+        """Give an operation a rule."""
+        declare(name, rule=rule)
 
-    def bind(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> dict[str, Any] | str:
-        """Return the arguments by parameter name, or say which one does not fit."""
-        bound: dict[str, Any] = {}
-        rest = list(args)
-        for param in self.params:
-            if param.startswith("*"):
-                bound[param] = tuple(rest)
-                rest = []
-            elif rest:
-                bound[param] = rest.pop(0)
-        if rest:
-            return f"takes {len(self.params)} arguments here, {len(args)} were given"
-        for key, value in kwargs.items():
-            if key in bound or key not in self.params:
-                return f"is not supported with `{key}=`"
-            bound[key] = value
-        for param, default in zip(self.params, self.defaults, strict=True):
-            if param not in bound:
-                if default is REQUIRED:
-                    return f"needs the argument `{param}`"
-                bound[param] = default
-        for param, values in self.only:
-            if not any(bound[param] is v or bound[param] == v for v in values):
-                return f"is not supported with `{param}={bound[param]!r}`"
-        return bound
+    def __delitem__(self, name: str) -> None:
+        """Take the rule of an operation away."""
+        declare(name, rule=None)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the operations that have a rule."""
+        return (op for op in operations() if op.rule is not None)
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return sum(1 for _ in self)
 
 
-REGISTRY: dict[str, Rule] = {}
-"""All rules by the name of their operation."""
+REGISTRY = Rules()
+"""All rules by the name of their operation: a look into the records."""
 
 CLOSED: list[Rule] = []
 """Composite expressions with a derivative in closed form; `call` is the pattern."""
