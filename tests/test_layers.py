@@ -23,6 +23,7 @@ ROWS = {
     "types": 1,
     "source": 1,
     "infer": 1.5,  # lowering infers types while it builds
+    "inference": 1.5,
     "operations": 2,
     "lower": 2,
     "transform": 3,

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ..errors import InternalError
 from ..graph import UNDEFINED, Arg, Value
 from ..types import Type
@@ -321,55 +319,7 @@ class Joins(Shares):
 
     def join_types(self, a: Arg, b: Arg) -> Type | None:
         """Return a type that covers two arguments, or None."""
-        first, second = self.type_of(a), self.type_of(b)
-        if a is UNDEFINED:
-            return second
-        if b is UNDEFINED:
-            return first
-        if first is None or second is None:
-            return None
-        if first.kind == second.kind == "list":
-            # Types of lists are compared by their items.
-            return second if second.samples and second.samples[0] else first
-        if first == second:
-            return first
-        if first.is_scalar and second.is_scalar:
-            return self._join_scalars(first, second)
-        if first.kind == second.kind == "array" and first.rank == second.rank:
-            return self._join_arrays(first, second)
-        return None
-
-    def _join_scalars(self, first: Type, second: Type) -> Type | None:
-        with_samples = tuple(
-            np.add(p, q) for p, q in zip(first.samples, second.samples, strict=True)
-        )
-        if first.is_integral and second.is_integral:
-            return second if first.kind == "python" else first
-        joined = self.sampler.type_of(with_samples)
-        return (
-            joined
-            if joined is None or "numpy" in (first.kind, second.kind)
-            else (
-                Type("python", "float", (), tuple(map(float, with_samples)))
-                if joined.dtype == "float64"
-                else joined
-            )
-        )
-
-    def _join_arrays(self, first: Type, second: Type) -> Type | None:
-        shapes: list[tuple[int, int]] = []
-        for k in range(first.rank):
-            sizes = [
-                (t.samples[0].shape[k], t.samples[1].shape[k]) for t in (first, second)
-            ]
-            same = sizes[0] == sizes[1]
-            shapes.append(sizes[0] if same else self.sampler.fresh_pair())
-        dtype = np.result_type(first.dtype, second.dtype)
-        made = tuple(
-            np.full(tuple(s[which] for s in shapes), 0.5).astype(dtype)
-            for which in (0, 1)
-        )
-        return self.sampler.type_of(made)
+        return self.types.join(a, b)
 
 
 _IN_LIST = (

@@ -54,11 +54,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from .errors import InternalError, Span
-from .operation import Operation, operation
-from .types import Type
+from ..errors import InternalError, Span
+from ..operation import Operation, operation
+from ..types import Type
 
 __all__ = [
     "EFFECTS",
@@ -109,7 +109,8 @@ class Value:
 class Node:
     """One operation, its arguments, outputs, nested blocks and the user's line.
 
-    `op` is the record of the operation; a name given for it is looked up.
+    op : the record of the operation; a name given for it is looked up.
+    role : whether it computes the function or its derivative.
     """
 
     op: Operation
@@ -118,6 +119,7 @@ class Node:
     outs: tuple[Value, ...] = ()
     blocks: tuple[Block, ...] = ()
     span: Span | None = None
+    role: Literal["primal", "backward"] = "primal"
 
     if TYPE_CHECKING:
 
@@ -129,6 +131,7 @@ class Node:
             outs: tuple[Value, ...] = ...,
             blocks: tuple[Block, ...] = ...,
             span: Span | None = ...,
+            role: Literal["primal", "backward"] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:

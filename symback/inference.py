@@ -1,0 +1,278 @@
+"""Typing a graph: what each operation gives, asked of NumPy on the arguments' samples.
+
+`infer` has the samples and runs operations on them; here is what is made of it where an
+operation fails on them, where a length depends on data, and where two paths meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .graph import UNDEFINED, Arg, Node, Value, leaves, map_leaves
+from .infer import Sampler, Unsampled
+from .types import Type
+
+__all__ = ["SampledTypes"]
+
+DATA_INTEGERS = frozenset(
+    {
+        "builtins.int",
+        "builtins.round",
+        "np.argmax",
+        "np.argmin",
+        "np.count_nonzero",
+        "np.searchsorted",
+        "np.sum",
+        "np.max",
+        "np.min",
+        "getitem",
+        "math.floor",
+        "math.ceil",
+        "math.trunc",
+    }
+)
+"""Operations whose integer result may depend on data, not only on shapes."""
+
+LISTS = frozenset(
+    {
+        "list",
+        "list_append",
+        "list_reverse",
+        "list_zeros",
+        "builtins.list",
+        "tolist",
+        "runtime.split_like",
+        "runtime.list_add",
+        "runtime.add_lists",
+    }
+)
+"""Operations whose result is a run-time list whatever is known of the items."""
+
+COUNTED = frozenset({"np.nonzero", "np.flatnonzero", "np.argwhere", "np.unique"})
+"""Operations whose result has a length that depends on data."""
+
+Failed = Callable[[str, tuple[Arg, ...], Exception], None]
+"""Told of an operation that failed on its samples; may raise."""
+
+
+def _ignore(op: str, args: tuple[Arg, ...], problem: Exception) -> None:
+    """Leave a value without a type."""
+
+
+class SampledTypes:
+    """An `Inference` by trial.
+
+    mode : ``"generic"`` (nothing is known), ``"symbolic"`` or ``"exact"``.
+    defs : the node of each value.
+    failed : what is done where an operation fails on its samples.
+    """
+
+    def __init__(self, sampler: Sampler, mode: str, failed: Failed = _ignore) -> None:
+        self.sampler = sampler
+        self.mode = mode
+        self.failed = failed
+        self.defs: dict[Value, Node] = {}
+
+    def outputs(
+        self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg], count: int
+    ) -> list[Type | None]:
+        """Return the types of the items of what an operation returns."""
+        types: list[Type | None] = [None] * count
+        pair = None if op == "unpack" else self.samples(op, args, kwargs)
+        if op == "unpack" and isinstance(args[0], Value) and args[0].type is not None:
+            if args[0].type.samples and self.mode != "generic":
+                parts = tuple(s[0] for s in args[0].type.samples)
+                types = [self.sampler.type_of(parts)] * count
+        if pair is not None:
+            first, last = (tuple(p) for p in pair)
+            if len(first) == len(last) == count:
+                types = [self.sampler.type_of(p) for p in zip(first, last, strict=True)]
+        if op == "list_pop" and types[0] is None:
+            types[0] = Type("list")
+        return types
+
+    def type_of(self, arg: Arg) -> Type | None:
+        """Return the type of a node's argument."""
+        if isinstance(arg, Value):
+            return arg.type
+        if self.mode == "generic" or arg is UNDEFINED:
+            return None
+        return self.sampler.type_of((arg, arg))
+
+    def samples(
+        self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]
+    ) -> tuple[Any, Any] | None:
+        """Run an operation on its samples; None where that tells nothing."""
+        if self.mode == "generic":
+            return None
+        try:
+            pair: tuple[Any, Any] = self.sampler.infer(
+                op, self._masked(op, args), dict(kwargs)
+            )
+            return pair
+        except Unsampled:
+            return None
+        except Exception as problem:
+            self.failed(op, args, problem)
+            return None
+
+    def output(
+        self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]
+    ) -> Type | None:
+        """Return the type of a node's only output, None where nothing is known."""
+        if op == "stop_gradient" and isinstance(args[0], Value):
+            return args[0].type
+        pair = self.samples(op, args, kwargs)
+        if pair is None:
+            if op in ("setitem", "index_add") and isinstance(args[0], Value):
+                return args[0].type
+            if op in LISTS or (op == "mul" and isinstance(args[0], list)):
+                return Type("list")
+            if op == "getitem" and isinstance(args[1], slice):
+                known = args[0].type if isinstance(args[0], Value) else None
+                return known if known is not None and known.kind == "list" else None
+            return None
+        if op in COUNTED and len(args) == 1 and not kwargs:
+            pair = self._counted(op, args, pair)
+        found = self.sampler.type_of(pair)
+        if found is None or found.rank or not found.is_integral:
+            return found
+        if op in DATA_INTEGERS and found.kind in ("python", "numpy"):
+            if found.dtype.startswith("bool") or not self._from_data(args):
+                return found
+            small = self.sampler.integer().samples
+            kind = type(found.samples[0])
+            return Type(found.kind, found.dtype, (), tuple(kind(s) for s in small))
+        return found
+
+    def _from_data(self, args: tuple[Arg, ...]) -> bool:
+        """Say whether an operand is an array or a float: data, not a shape."""
+        types = [a.type for a in leaves(args) if isinstance(a, Value)]
+        return any(t is None or t.kind == "array" or not t.is_integral for t in types)
+
+    def _counted(self, op: str, args: tuple[Arg, ...], pair: Any) -> Any:
+        """Give a result whose length depends on data a length of its own."""
+        sizes = self.sampler.fresh_pair((op, args[0]))
+
+        def resized(sample: Any, size: int) -> Any:
+            if isinstance(sample, tuple):
+                return tuple(resized(s, size) for s in sample)
+            return np.zeros((size, *sample.shape[1:]), sample.dtype)
+
+        return tuple(resized(p, s) for p, s in zip(pair, sizes, strict=True))
+
+    def _masked(self, op: str, args: tuple[Arg, ...]) -> tuple[Arg, ...]:
+        """Give boolean masks that index a count of true entries of their own."""
+        if not op.startswith("list"):
+            args = map_leaves(self._lengthened, args)
+        elif op in ("list", "list_append"):
+            lead = 0 if op == "list" else 1
+            args = args[:lead] + tuple(map(self._lengthened, args[lead:]))
+        if op not in ("getitem", "setitem", "index_add"):
+            return args
+        index = args[1]
+        masks = [
+            (leaf, leaf.type)
+            for leaf in leaves(index)
+            if isinstance(leaf, Value)
+            and leaf.type is not None
+            and leaf.type.is_array
+            and leaf.type.dtype == "bool"
+        ]
+        if not masks:
+            return args
+        changed: dict[Value, Value] = {}
+        for mask, known in masks:
+            counts = self.sampler.fresh_pair(self._mask_key(mask))
+            made = []
+            for sample, count in zip(known.samples, counts, strict=True):
+                flat = np.zeros(sample.size, bool)
+                flat[: 1 + count % max(1, sample.size - 1)] = True
+                made.append(flat.reshape(sample.shape))
+            changed[mask] = Value(None, Type("array", "bool", known.dims, tuple(made)))
+        new = map_leaves(
+            lambda a: changed.get(a, a) if isinstance(a, Value) else a, index
+        )
+        return (args[0], new, *args[2:])
+
+    def _lengthened(self, leaf: Any) -> Any:
+        """Give the sample of a run-time list a length of its own."""
+        if not isinstance(leaf, Value) or leaf.type is None or leaf.type.kind != "list":
+            return leaf
+        if not leaf.type.samples or not leaf.type.samples[0]:
+            # The items of a list that is still empty are not known.
+            return Value(leaf.name, Type("list"))
+        sizes = self.sampler.fresh_pair(("length", leaf))
+        made = tuple(
+            [sample[-1]] * size if sample else sample
+            for sample, size in zip(leaf.type.samples, sizes, strict=True)
+        )
+        return Value(leaf.name, Type("list", "", (), made))
+
+    def _mask_key(self, mask: Value) -> Any:
+        """Return a key that two computations of the same mask share."""
+        node = self.defs.get(mask)
+        if node is None or node.op in ("for", "while", "if"):
+            return mask
+        parts = tuple(
+            self._mask_key(a) if isinstance(a, Value) else repr(a)
+            for a in leaves(node.args)
+        )
+        return (node.op, parts)
+
+    # Where paths meet
+
+    def join(self, a: Arg, b: Arg) -> Type | None:
+        """Return a type that covers two arguments, or None."""
+        first, second = self.type_of(a), self.type_of(b)
+        if a is UNDEFINED:
+            return second
+        if b is UNDEFINED:
+            return first
+        if first is None or second is None:
+            return None
+        if first.kind == second.kind == "list":
+            # Types of lists are compared by their items.
+            return second if second.samples and second.samples[0] else first
+        if first == second:
+            return first
+        if first.is_scalar and second.is_scalar:
+            return self._join_scalars(first, second)
+        if first.kind == second.kind == "array" and first.rank == second.rank:
+            return self._join_arrays(first, second)
+        return None
+
+    def _join_scalars(self, first: Type, second: Type) -> Type | None:
+        with_samples = tuple(
+            np.add(p, q) for p, q in zip(first.samples, second.samples, strict=True)
+        )
+        if first.is_integral and second.is_integral:
+            return second if first.kind == "python" else first
+        joined = self.sampler.type_of(with_samples)
+        return (
+            joined
+            if joined is None or "numpy" in (first.kind, second.kind)
+            else (
+                Type("python", "float", (), tuple(map(float, with_samples)))
+                if joined.dtype == "float64"
+                else joined
+            )
+        )
+
+    def _join_arrays(self, first: Type, second: Type) -> Type | None:
+        shapes: list[tuple[int, int]] = []
+        for k in range(first.rank):
+            sizes = [
+                (t.samples[0].shape[k], t.samples[1].shape[k]) for t in (first, second)
+            ]
+            same = sizes[0] == sizes[1]
+            shapes.append(sizes[0] if same else self.sampler.fresh_pair())
+        dtype = np.result_type(first.dtype, second.dtype)
+        made = tuple(
+            np.full(tuple(s[which] for s in shapes), 0.5).astype(dtype)
+            for which in (0, 1)
+        )
+        return self.sampler.type_of(made)
