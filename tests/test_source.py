@@ -196,16 +196,46 @@ def test_notebook_cell() -> None:
         del linecache.cache[file]
 
 
-def test_file_is_parsed_once(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = load("def f(x): return x\ndef g(x): return x\n")
+def test_only_the_block_is_parsed_and_once(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest = "".join(f"def other{k}(x): return x\n" for k in range(500))
+    module = load(f"def f(x):\n    return x\nclass C:\n    def g(x): return x\n{rest}")
+    parsed: list[str] = []
+    parse = reading._parse
+    monkeypatch.setattr(
+        reading,
+        "_parse",
+        lambda text, file: (parsed.append(text), parse(text, file))[1],
+    )
     first = read_function(module.f)
-
-    def fail(*args: object) -> None:
-        raise AssertionError("parsed again")
-
-    monkeypatch.setattr(reading.ast, "parse", fail)
+    assert parsed == ["def f(x):\n    return x\n"]
     assert read_function(module.f).node is first.node
-    assert read_function(module.g).name == "g"
+    method = read_function(module.C.g)
+    assert parsed[1:] == ["if 1:\n    def g(x): return x\n"]
+    assert (method.node.lineno, method.node.col_offset) == (4, 4)
+
+
+def test_blocks_with_text_at_the_margin(load: Load) -> None:
+    module = load(
+        "class C:\n"
+        "    def f(x):\n"
+        '        s = """\n'
+        "at the margin\n"
+        '"""\n'
+        "        return (x\n"
+        "+ len(s))\n"
+        "# a comment\n"
+        "    g = staticmethod(\n"
+        "        lambda x: x * 3,\n"
+        "    )\n"
+        "    def h(x): return x\n"
+    )
+    found = read_function(module.C.f)
+    assert body(found).endswith("return x + len(s)")
+    assert found.span(found.node.body[-1]).line == 6  # type: ignore[index]
+    assert body(read_function(module.C.g)) == "x * 3"
+    assert body(read_function(module.C.h)) == "return x"
 
 
 def test_edited_file(load: Load) -> None:

@@ -1,7 +1,8 @@
 """Reading: the tree of a function exactly where it stands in the user's file.
 
-So every message can point at the line and the characters.  A file is parsed once for
-each of its contents, and never before someone asks.
+So every message can point at the line and the characters.  Only the block of lines that
+holds a function is parsed, so a long file costs no more than a short one; where the
+block cannot be told, the file is, once for each of its contents.
 """
 
 from __future__ import annotations
@@ -96,9 +97,34 @@ def read_function(fn: Callable[..., Any]) -> FunctionSource:
             f"the source of `{name}` cannot be read: there is no text for {file}",
             hint="import the function from a .py file that is still in its place.",
         )
-    parsed = _parsed(file, lines)
-    node = _choose(parsed.definitions.get(code.co_firstlineno, ()), function)
-    return FunctionSource(node, file, parsed.lines, function)
+    return _read(file, lines, function)
+
+
+def _read(file: str, raw: list[str], function: types.FunctionType) -> FunctionSource:
+    """Find a function in its block of lines, or else in its file."""
+    first = function.__code__.co_firstlineno
+    definitions = _block(file, raw, first, _last_line(function.__code__))
+    lines = _Lines(raw)
+    try:
+        return FunctionSource(_choose(definitions, function), file, lines, function)
+    except SourceUnavailableError:
+        definitions = _parsed(file, raw).get(first, ())
+        return FunctionSource(_choose(definitions, function), file, lines, function)
+
+
+class _Lines(Sequence[str]):
+    """The lines of a file without their newlines, made when they are asked for."""
+
+    def __init__(self, raw: list[str]) -> None:
+        self.raw = raw
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [line.rstrip("\r\n") for line in self.raw[place]]
+        return self.raw[place].rstrip("\r\n")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -154,42 +180,96 @@ def _plain_function(fn: Any) -> types.FunctionType:
     raise SourceUnavailableError(f"`{name or 'partial'}` {what}", hint=hint)
 
 
-@dataclass(frozen=True)
-class _Parsed:
-    """A file's lines and its definitions by the line that code objects name first."""
+Definitions = dict[int, list[Definition]]
+"""Definitions by the line that their code objects name first."""
 
-    raw: list[str]
-    lines: Sequence[str]
-    definitions: dict[int, list[Definition]]
+_files: dict[str, tuple[list[str], Definitions]] = {}
+_blocks: dict[tuple[str, int], tuple[list[str], Definitions]] = {}
 
-
-_files: dict[str, _Parsed] = {}
+LINES_TRIED = 40
+"""Lines above a lambda at which its statement may begin, and ends that are tried."""
 
 
-def _parsed(file: str, raw: list[str]) -> _Parsed:
-    """Parse a file, or return what an earlier call parsed from the same lines."""
-    known = _files.get(file)
-    if known is not None and (known.raw is raw or known.raw == raw):
-        return known
+def _block(file: str, raw: list[str], first: int, last: int) -> Sequence[Definition]:
+    """Return the definitions at a line, parsed from the block of lines around them.
+
+    A block ends before a line that is indented no deeper than its first; inside strings
+    and brackets such a line ends nothing, and what is before it does not parse.
+    """
+    known = _blocks.get((file, first))
+    if known is not None and raw[first - 1 : first - 1 + len(known[0])] == known[0]:
+        return known[1].get(first, ())
+    head = raw[first - 1].lstrip() if first <= len(raw) else ""
+    above = 1 if head.startswith(("@", "def ", "async ")) else LINES_TRIED
+    for start in range(first, max(first - above, 0), -1):
+        text = raw[start - 1] if start <= len(raw) else ""
+        indent = len(text) - len(text.lstrip())
+        for end in _ends(raw, start, max(first, last), indent):
+            found = _parsed_block(raw[start - 1 : end], start, bool(indent))
+            if found is not None and first in found:
+                if start == first:
+                    _blocks[file, first] = raw[start - 1 : end], found
+                return found[first]
+    return ()
+
+
+def _ends(raw: list[str], start: int, last: int, indent: int) -> Iterator[int]:
+    """Yield the last lines, counted from 1, that a block may have, nearest first."""
+    tried = 0
+    for number in range(last, len(raw)):
+        line = raw[number]
+        text = line.lstrip()
+        if number >= start and text and len(line) - len(text) <= indent:
+            yield number
+            tried += 1
+            if tried == LINES_TRIED:
+                return
+    yield len(raw)
+
+
+def _parsed_block(lines: list[str], first: int, indented: bool) -> Definitions | None:
+    """Parse lines by themselves; positions are those of their file."""
     try:
-        with warnings.catch_warnings():
-            # The user has already seen what Python says about this file.
-            warnings.simplefilter("ignore")
-            tree = ast.parse("".join(raw), file)
-    except (SyntaxError, ValueError) as error:
-        raise SourceUnavailableError(
-            f"{file} is not Python any more: {error}",
-            hint="undo the edit, or restart Python.",
-        ) from error
-    definitions: dict[int, list[Definition]] = {}
+        # An indented block stands where it stood, below a line of its own.
+        tree = _parse("if 1:\n" * indented + "".join(lines), "<block>")
+    except (SyntaxError, ValueError):
+        return None
+    ast.increment_lineno(tree, first - 1 - indented)
+    return _definitions(tree)
+
+
+def _parse(text: str, file: str) -> ast.Module:
+    with warnings.catch_warnings():
+        # The user has already seen what Python says about this file.
+        warnings.simplefilter("ignore")
+        return ast.parse(text, file)
+
+
+def _definitions(tree: ast.Module) -> Definitions:
+    definitions: Definitions = {}
     for node in ast.walk(tree):
         if isinstance(node, Definition):
             decorators = getattr(node, "decorator_list", ())
             first = min(n.lineno for n in (node, *decorators))
             definitions.setdefault(first, []).append(node)
-    lines = tuple(line.rstrip("\r\n") for line in raw)
-    _files[file] = parsed = _Parsed(raw, lines, definitions)
-    return parsed
+    return definitions
+
+
+def _parsed(file: str, raw: list[str]) -> Definitions:
+    """Parse a file, or return what an earlier call parsed from the same lines."""
+    known = _files.get(file)
+    if known is not None and (known[0] is raw or known[0] == raw):
+        return known[1]
+    try:
+        tree = _parse("".join(raw), file)
+    except (SyntaxError, ValueError) as error:
+        raise SourceUnavailableError(
+            f"{file} is not Python any more: {error}",
+            hint="undo the edit, or restart Python.",
+        ) from error
+    definitions = _definitions(tree)
+    _files[file] = raw, definitions
+    return definitions
 
 
 def _choose(
