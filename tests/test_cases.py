@@ -28,6 +28,10 @@ CASES: dict[str, dict[str, Any]] = {
 #: the edge of a domain, and an angle at the origin.
 UNDECIDED = {"sqrt_then_square_at_zero", "arctan2_origin"}
 
+#: The file gives the symmetrised gradient first, and that of the triangle which NumPy
+#: reads as another answer: the second one is the convention here.
+ONE_TRIANGLE = {"cholesky_logdet_sym"}
+
 #: The NumPy or SciPy function has no rule yet.  An id leaves this list with the rule.
 WITHOUT_A_RULE: set[str] = set()
 
@@ -90,6 +94,8 @@ def assert_gradient(case: dict[str, Any], gradient: Any) -> None:
     accepted = [case["grad"]]
     if case["id"] in UNDECIDED:
         accepted += case["also_ok"]
+    if case["id"] in ONE_TRIANGLE:
+        accepted = case["also_ok"]
     results = [faults(case, gradient, expected) for expected in accepted]
     assert [] in results, "\n".join(results[0])
 
@@ -100,7 +106,7 @@ def assert_value(case: dict[str, Any], value: Any) -> None:
 
 def test_all_cases_are_here():
     assert len(CASES) == 91
-    assert set(CASES) >= UNDECIDED | WITHOUT_A_RULE
+    assert set(CASES) >= UNDECIDED | ONE_TRIANGLE | WITHOUT_A_RULE
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the user's own 1/0 and 0*inf

@@ -14,6 +14,7 @@ from .abstract import Array, Known, ListRef, RunList, Tup, View
 from .attributes import Attributes
 from .operations import (
     ARRAY_KEYWORDS,
+    FACTORED,
     FIELDS,
     MAYBE_VIEWS,
     OPERATIONS,
@@ -142,7 +143,7 @@ class Library(Attributes):
 
     def as_array(self, op: str, position: int, item: Any) -> Any:
         """Return a list or tuple that stands for an array as that array."""
-        if not isinstance(item, ListRef | Tup):
+        if not isinstance(item, ListRef | Tup) or (op in FACTORED and not position):
             return item
         held = self.content(item.cell) if isinstance(item, ListRef) else item.items
         if isinstance(held, RunList):

@@ -20,6 +20,7 @@ __all__ = [
     "ALIASES",
     "ARRAY_KEYWORDS",
     "AS_OPERATORS",
+    "FACTORED",
     "FIELDS",
     "INTRINSICS",
     "MAYBE_VIEWS",
@@ -185,6 +186,9 @@ SEQUENCES = frozenset(
     ).split()
 )
 """Functions that take a sequence of arrays, or make an array of one themselves."""
+
+FACTORED = frozenset({"scipy.linalg.cho_solve"})
+"""Functions whose first argument is a factor and what is known of it, as a tuple."""
 
 TABULATED = frozenset(
     f"np.{n}"

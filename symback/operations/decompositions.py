@@ -3,7 +3,11 @@
 In the formulas X' is the cotangent of X, ∘ the entrywise product, and F the matrix with
 F[i, j] = 1 / (w[j] - w[i]) off the diagonal and 0 on it.  Where two eigenvalues are
 equal F is 0 too: a loss that does not depend on the choice of vectors among them does
-not read it there.  Symmetric arguments get the symmetrised cotangent.
+not read it there.
+
+Functions of symmetric matrices read one triangle.  The cotangent is that of what NumPy
+computes: mirrored entries count twice in the triangle that is read, and the other one
+gets zeros, so that it is right for any matrix and under any chain rule.
 
 Cotangents pair without conjugation, dL = Re(sum(X' ∘ dX)), so the usual formulas, which
 conjugate, are used between two conjugations where matrices are complex.
@@ -15,17 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .helpers import is_complex, swap
+from .helpers import adjoint, as_read, is_complex, mirrored, spectral, swap
 from .registry import pullback
 
 Array = Any
-
-
-def adjoint(x: Array) -> Array:
-    """Return the conjugate transpose."""
-    if is_complex(x):
-        return np.conj(swap(x))
-    return swap(x)
 
 
 def bar(x: Array) -> Array:
@@ -46,7 +43,7 @@ def identity_like(s: Array) -> Array:
 
 
 def cholesky_of(out_bar: Array, out: Array, upper: Any) -> Array:
-    """Return L⁻ᵀ Φ(Lᵀ L') L⁻¹, symmetrised.
+    """Return L⁻ᵀ Φ(Lᵀ L') L⁻¹, in the triangle that is read.
 
     Φ keeps the lower triangle and halves its diagonal.
     """
@@ -55,7 +52,8 @@ def cholesky_of(out_bar: Array, out: Array, upper: Any) -> Array:
     product = adjoint(low) @ low_bar
     half = np.tril(product) - 0.5 * product * np.eye(np.shape(out)[-1], dtype=out.dtype)
     left = np.linalg.solve(adjoint(low), half)
-    return bar(hermitian(np.linalg.solve(adjoint(low), adjoint(left))))
+    full = hermitian(np.linalg.solve(adjoint(low), adjoint(left)))
+    return bar(as_read(full, not upper))
 
 
 def inverse_gaps(w: Array) -> Array:
@@ -65,20 +63,25 @@ def inverse_gaps(w: Array) -> Array:
     return np.where(equal, 0.0, 1 / np.where(equal, 1.0, gaps))
 
 
-def eigh_of(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
-    """Return V (diag(w') + F ∘ Vᵀ V') Vᵀ, symmetrised."""
+def eigh_full(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
+    """Return V (diag(w') + F ∘ Vᵀ V') Vᵀ, made Hermitian."""
     if v_bar is None:
-        return bar((v * np.expand_dims(w_bar, -2)) @ adjoint(v))
+        return spectral(v, w_bar)
     inner = inverse_gaps(w) * (adjoint(v) @ bar(v_bar))
     if w_bar is not None:
         inner = inner + np.expand_dims(w_bar, -2) * identity_like(w)
-    return bar(hermitian(v @ inner @ adjoint(v)))
+    return hermitian(v @ inner @ adjoint(v))
+
+
+def eigh_of(w_bar: Array, v_bar: Array, w: Array, v: Array, UPLO: Any) -> Array:
+    """Return that cotangent, in the triangle that is read."""
+    return bar(as_read(eigh_full(w_bar, v_bar, w, v), UPLO in ("L", "l")))
 
 
 def eigvalsh_of(out_bar: Array, a: Array, UPLO: Any) -> Array:
-    """Return V diag(w') Vᵀ."""
+    """Return V diag(w') Vᵀ, in the triangle that is read."""
     _, v = np.linalg.eigh(a, UPLO)
-    return bar((v * np.expand_dims(out_bar, -2)) @ adjoint(v))
+    return bar(as_read(spectral(v, out_bar), UPLO in ("L", "l")))
 
 
 def eig_of(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
@@ -173,7 +176,15 @@ def qr_of(q_bar: Array, r_bar: Array, q: Array, r: Array, a: Array) -> Array:
     return np.concatenate([first, q @ rest_bar], axis=-1)
 
 
-def pinv_of(out_bar: Array, out: Array, a: Array) -> Array:
+def pinv_of(out_bar: Array, out: Array, a: Array, hermitian: Any) -> Array:
+    """Return the cotangent of the pseudo-inverse, of one triangle if `hermitian`."""
+    if hermitian:
+        full = bar(pinv_full(out_bar, out, mirrored(a, True)))
+        return bar(as_read(0.5 * (full + adjoint(full)), True))
+    return pinv_full(out_bar, out, a)
+
+
+def pinv_full(out_bar: Array, out: Array, a: Array) -> Array:
     """Return the cotangent of the pseudo-inverse P at constant rank.
 
     -Pᵀ P' Pᵀ + (1 - a P) P'ᵀ P Pᵀ + Pᵀ P P'ᵀ (1 - P a).
@@ -192,7 +203,7 @@ def lstsq_a(x_bar: Array, residuals_bar: Array, x: Array, a: Array, b: Array) ->
     total = 0.0
     if x_bar is not None:
         g = x_bar if np.ndim(b) == 2 else x_bar[:, None]
-        total = pinv_of(g @ swap(b if np.ndim(b) == 2 else b[:, None]), p, a)
+        total = pinv_full(g @ swap(b if np.ndim(b) == 2 else b[:, None]), p, a)
     if residuals_bar is not None and np.size(residuals_bar) > 0:
         columns = x if np.ndim(b) == 2 else x[:, None]
         total = total + 2.0 * residual(x, a, b, residuals_bar) @ swap(columns)

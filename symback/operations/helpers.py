@@ -21,6 +21,8 @@ import numpy as np
 from .. import runtime
 
 __all__ = [
+    "adjoint",
+    "as_read",
     "both",
     "cast_back",
     "cho_solve_factor",
@@ -34,6 +36,7 @@ __all__ = [
     "is_sequence",
     "item",
     "known_rank",
+    "mirrored",
     "others",
     "over",
     "part",
@@ -43,10 +46,10 @@ __all__ = [
     "safe",
     "scaled",
     "softmax",
+    "spectral",
     "spread",
     "standard",
     "swap",
-    "symmetrized",
     "triangle",
     "triangular_a",
     "twin",
@@ -120,9 +123,41 @@ def scaled(bar: Any, factor: Array) -> Any:
     return None if bar is None else bar * factor
 
 
-def symmetrized(x: Array) -> Array:
-    """Return the symmetric part of a matrix, or of each of a stack."""
-    return 0.5 * (x + swap(x))
+def adjoint(x: Array) -> Array:
+    """Return the conjugate transpose of a matrix, or of each of a stack."""
+    if is_complex(x):
+        return np.conj(swap(x))
+    return swap(x)
+
+
+def as_read(x: Array, lower: Any) -> Array:
+    """Return a Hermitian cotangent as that of the one triangle that is read.
+
+    >>> as_read(np.ones((2, 2)), True)
+    array([[1., 0.],
+           [2., 1.]])
+    """
+    if lower:
+        return np.tril(x) + np.tril(x, -1)
+    return np.triu(x) + np.triu(x, 1)
+
+
+def spectral(v: Array, w: Array) -> Array:
+    """Return V diag(w) Vᵀ."""
+    return (v * np.expand_dims(w, -2)) @ adjoint(v)
+
+
+def mirrored(x: Array, lower: Any) -> Array:
+    """Return the Hermitian matrix that a function sees which reads one triangle.
+
+    >>> mirrored(np.array([[1.0, 9.0], [2.0, 3.0]]), True)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    whole = np.tril(x) if lower else np.triu(x)
+    whole = whole + adjoint(np.tril(x, -1) if lower else np.triu(x, 1))
+    # On the diagonal no imaginary part is read.
+    return 0.5 * (whole + adjoint(whole)) if is_complex(x) else whole
 
 
 def per_matrix(x: Array, a: Array) -> Array:

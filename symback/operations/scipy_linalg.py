@@ -10,14 +10,24 @@ from typing import Any
 import numpy as np
 
 from .decompositions import (
+    bar,
     cholesky_of,
-    eigh_of,
+    eigh_full,
+    hermitian,
     inverse_gaps,
-    pinv_of,
+    pinv_full,
     svd_of,
     svdvals_of,
 )
-from .helpers import distance_weights, symmetrized, triangle
+from .helpers import (
+    adjoint,
+    as_read,
+    distance_weights,
+    mirrored,
+    spectral,
+    swap,
+    triangle,
+)
 from .linalg import norm_of, solve_a, solve_b
 from .registry import pullback
 from .tables import trapezoid_dx, trapezoid_x, trapezoid_y
@@ -28,42 +38,84 @@ SL = "scipy.linalg"
 
 
 def cholesky_of_scipy(out_bar: Array, out: Array, lower: Any) -> Array:
-    """Return the symmetrised cotangent; SciPy's factor is upper by default."""
+    """Return the cotangent of the triangle that is read, SciPy's default the upper."""
     return cholesky_of(out_bar, out, not lower)
 
 
 def cho_factor_of(c_bar: Array, c: Array, lower: Any) -> Array:
-    """Return the symmetrised cotangent from the triangle that holds the factor."""
+    """Return the cotangent from the triangle that holds the factor."""
     return cholesky_of(
         triangle(c_bar, lower, False), triangle(c, lower, False), not lower
     )
 
 
+SYMMETRIC = ("sym", "symmetric")
+HERMITIAN = ("her", "hermitian", "pos", "positive definite")
+
+
+READ_IN_PART = (
+    *SYMMETRIC,
+    *HERMITIAN,
+    *("diagonal", "upper triangular", "lower triangular"),
+)
+
+
+def seen_matrix(a: Array, lower: Any, assume_a: Any) -> Array:
+    """Return the matrix that a solver sees: it may be told to read a part only."""
+    if assume_a in HERMITIAN:
+        return mirrored(a, lower)
+    if assume_a in SYMMETRIC:
+        half = np.tril(a, -1) if lower else np.triu(a, 1)
+        return (np.tril(a) if lower else np.triu(a)) + swap(half)
+    if assume_a == "diagonal":
+        return np.triu(np.tril(a))
+    if assume_a == "upper triangular":
+        return np.triu(a)
+    if assume_a == "lower triangular":
+        return np.tril(a)
+    return a
+
+
 def scipy_solve_a(
-    out_bar: Array, out: Array, a: Array, b: Array, assume_a: Any
+    out_bar: Array, out: Array, a: Array, b: Array, lower: Any, assume_a: Any
 ) -> Array:
-    """Return the cotangent of the matrix, symmetrised if it is said to be symmetric."""
-    a_bar = solve_a(out_bar, out, a, b)
-    if assume_a in ("sym", "symmetric", "her", "pos"):
-        return symmetrized(a_bar)
-    return a_bar
+    """Return the cotangent of the part of the matrix that is read."""
+    full = solve_a(out_bar, out, seen_matrix(a, lower, assume_a), b)
+    if assume_a in HERMITIAN:
+        full = bar(full)
+        return bar(as_read(0.5 * (full + adjoint(full)), lower))
+    if assume_a in SYMMETRIC:
+        return as_read(0.5 * (full + swap(full)), lower)
+    return seen_matrix(full, lower, assume_a)
 
 
-def eigh_a(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
+def scipy_solve_b(
+    out_bar: Array, a: Array, b: Array, lower: Any, assume_a: Any
+) -> Array:
+    """Solve the transposed system."""
+    return solve_b(out_bar, seen_matrix(a, lower, assume_a), b)
+
+
+def scipy_eigh_a(w_bar: Array, v_bar: Array, w: Array, v: Array, lower: Any) -> Array:
     """Return the cotangent of the first matrix of a symmetric eigenproblem."""
-    return eigh_of(w_bar, v_bar, w, v)
+    return bar(as_read(eigh_full(w_bar, v_bar, w, v), lower))
 
 
-def eigh_b(w_bar: Array, v_bar: Array, w: Array, v: Array) -> Array:
+def scipy_eigh_b(w_bar: Array, v_bar: Array, w: Array, v: Array, lower: Any) -> Array:
     """Return the cotangent of B in A V = B V diag(w), Vᵀ B V = 1."""
     eye = np.eye(len(w), dtype=w.dtype)
     if v_bar is None:
-        return -(v * (w_bar * w)) @ v.T
-    turn = v.T @ v_bar
+        return -bar(as_read(spectral(v, w_bar * w), lower))
+    turn = adjoint(v) @ bar(v_bar)
     inner = inverse_gaps(w) * turn * w + 0.5 * eye * turn
     if w_bar is not None:
         inner = inner + eye * (w_bar * w)
-    return -symmetrized(v @ inner @ v.T)
+    return -bar(as_read(hermitian(v @ inner @ adjoint(v)), lower))
+
+
+def scipy_pinv_of(out_bar: Array, out: Array, a: Array) -> Array:
+    """Return the cotangent of the pseudo-inverse at constant rank."""
+    return pinv_full(out_bar, out, a)
 
 
 def scipy_norm_of(
@@ -161,13 +213,13 @@ pullback(
     f"{SL}.solve(a, b, lower=False, overwrite_a=False, overwrite_b=False,"
     " check_finite=True, assume_a=None, transposed=False)",
     scipy_solve_a,
-    solve_b,
+    scipy_solve_b,
     singular=True,
     only=(
         *OWN,
         ("overwrite_b", (False,)),
         ("transposed", (False,)),
-        ("assume_a", (None, "gen", "general", "sym", "symmetric", "pos", "her")),
+        ("assume_a", (None, "gen", "general", *READ_IN_PART)),
     ),
 )
 pullback(
@@ -181,7 +233,7 @@ pullback(
     "per_matrix(out_bar, a) * runtime.cofactor(a)",
     only=OWN,
 )
-pullback(f"{SL}.pinv(a, check_finite=True)", pinv_of)
+pullback(f"{SL}.pinv(a, check_finite=True)", scipy_pinv_of)
 pullback(f"{SL}.norm(a, ord=None, axis=None, keepdims=False)", scipy_norm_of)
 pullback(
     f"{SL}.svd(a, full_matrices=True, compute_uv=True, overwrite_a=False,"
@@ -197,8 +249,8 @@ pullback(
 pullback(
     f"{SL}.eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False,"
     " overwrite_b=False, type=1, check_finite=True) -> w, v",
-    eigh_a,
-    eigh_b,
+    scipy_eigh_a,
+    scipy_eigh_b,
     only=(
         *OWN,
         ("overwrite_b", (False,)),
@@ -206,9 +258,13 @@ pullback(
         ("type", (1,)),
     ),
 )
+VECTORS = f"{SL}.eigh(a, b, lower=lower)[1]"
 pullback(
-    f"{SL}.eigvalsh(a)",
-    "symmetrized(np.linalg.eigh(a)[1] * out_bar @ swap(np.linalg.eigh(a)[1]))",
+    f"{SL}.eigvalsh(a, b=None, lower=True, overwrite_a=False, overwrite_b=False,"
+    " type=1, check_finite=True)",
+    f"conjugated(as_read(spectral({VECTORS}, out_bar), lower))",
+    f"-conjugated(as_read(spectral({VECTORS}, out_bar * out), lower))",
+    only=(*OWN, ("overwrite_b", (False,)), ("type", (1,))),
 )
 # A function of [[aᵀ, g], [0, aᵀ]] holds the function's derivative in its corner.
 for name in (

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from .helpers import as_read, mirrored
 from .registry import elementwise, pullback
 
 Array = Any
@@ -252,9 +253,12 @@ def discrete(name: str, shapes: str, by_shape: Any) -> None:
 
 
 def covariance(mean: Any, cov: Any) -> Array:
-    """Return the covariance matrix that a number, a vector or a matrix stands for."""
+    """Return the covariance matrix that a number, a vector or a matrix stands for.
+
+    Of a matrix SciPy reads the lower triangle.
+    """
     if np.ndim(cov) == 2:
-        return cov
+        return mirrored(cov, True)
     if np.ndim(cov) == 1:
         return np.diag(cov)
     return cov * np.eye(1 if mean is None or np.ndim(mean) == 0 else len(mean))
@@ -287,7 +291,7 @@ def mvn_cov(out_bar: Array, x: Array, mean: Any, cov: Any) -> Array:
     weights = np.reshape(out_bar, (-1, 1))
     inner = (weights * pulled).T @ pulled - np.sum(weights) * np.linalg.inv(matrix)
     if np.ndim(cov) == 2:
-        return 0.5 * inner
+        return as_read(0.5 * inner, True)
     if np.ndim(cov) == 1:
         return 0.5 * np.diagonal(inner)
     return 0.5 * np.trace(inner)
@@ -330,15 +334,18 @@ for name, (shapes, slope, by_shape) in CONTINUOUS.items():
     continuous(name, shapes, slope, by_shape)
 for name, (shapes, by_shape) in DISCRETE.items():
     discrete(name, shapes, by_shape)
+FULL_RANK = (("allow_singular", (False,)),)
 pullback(
-    f"{ST}.multivariate_normal.logpdf(x, mean=None, cov=1)",
+    f"{ST}.multivariate_normal.logpdf(x, mean=None, cov=1, allow_singular=False)",
     *(mvn_x, mvn_mean, mvn_cov),
     singular=True,
+    only=FULL_RANK,
 )
 pullback(
-    f"{ST}.multivariate_normal.pdf(x, mean=None, cov=1)",
+    f"{ST}.multivariate_normal.pdf(x, mean=None, cov=1, allow_singular=False)",
     *(mvn_pdf_x, mvn_pdf_mean, mvn_pdf_cov),
     singular=True,
+    only=FULL_RANK,
 )
 pullback(
     f"{ST}.dirichlet.logpdf(x, alpha)",

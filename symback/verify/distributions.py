@@ -234,7 +234,8 @@ def _mvn_logpdf(x: Any, mean: Any = None, cov: Any = 1, **options: Any) -> Any:
         cov = np.diag(cov)
     x = x.reshape(*x.shape[:-1], d) if x.ndim else x.reshape(1)
     off = x if mean is None else x - mean
-    cov = (cov + cov.T) / 2
+    # SciPy reads the lower triangle.
+    cov = linear.mirrored(cov)
     solved = linear.solve(cov, np.moveaxis(off, -1, 0).reshape(d, -1))
     solved = np.moveaxis(finish(solved).reshape(d, *off.shape[:-1]), 0, -1)
     quadratic = np.sum(off * solved, axis=-1)

@@ -149,13 +149,12 @@ def cofactors(a: Array) -> Array:
     return result
 
 
-def symmetric(a: Array) -> Array:
-    """Return (a + aᵀ)/2, a itself where it is symmetric as written."""
+def mirrored(a: Array, lower: bool = True) -> Array:
+    """Return the symmetric matrix that a function sees which reads one triangle."""
     made = a.copy()
     for i in range(len(a)):
         for j in range(i):
-            if a[i, j] is not a[j, i]:
-                made[i, j] = made[j, i] = (a[i, j] + a[j, i]) / 2
+            made[i, j] = made[j, i] = a[i, j] if lower else a[j, i]
     return made
 
 
@@ -165,11 +164,7 @@ def slogdet(a: Array) -> tuple[Any, Any]:
 
 
 def cholesky(a: Array) -> Array:
-    """Return L with L Lᵀ = (a + aᵀ)/2: a symmetric argument, read on both sides.
-
-    NumPy reads one triangle; the derivative that everyone uses is the symmetrised one.
-    """
-    a = symmetric(a)
+    """Return L with L Lᵀ = a, of which the lower triangle is read."""
     n = len(a)
     result = np.array([[element(0)] * n for _ in range(n)], dtype=object)
     for j in range(n):
@@ -343,7 +338,7 @@ def element_of(value: Any) -> Element:
 
 
 def eigh(a: Array, UPLO: str = "L") -> tuple[Any, Any]:
-    full = symmetric(a)
+    full = mirrored(a, UPLO in ("L", "l"))
     context, m = mpmath_matrix(full, "np.linalg.eigh")
     values, vectors = context.eigsy(m)
     order = sorted(range(len(values)), key=lambda i: values[i])
@@ -442,6 +437,12 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, **options: Any) -> Any:
     return solve_triangular(c, first, trans=1 if lower else 0, lower=lower)
 
 
+def scipy_eigh(a: Any, b: Any = None, lower: bool = True, **options: Any) -> Any:
+    if b is not None:
+        raise SymbolicValueError("a generalised eigenproblem has no symbolic form here")
+    return stacked(eigh)(a, "L" if lower else "U")
+
+
 def block_diag(*arrays: Any) -> Any:
     parts = [np.atleast_2d(matrix(a)) for a in arrays]
     rows, columns = (sum(p.shape[i] for p in parts) for i in (0, 1))
@@ -534,8 +535,8 @@ SCIPY: dict[str, Callable[..., Any]] = {
     "cho_solve": cho_solve,
     "block_diag": block_diag,
     "norm": norm,
-    "eigh": lambda a, **o: stacked(eigh)(a),
-    "eigvalsh": lambda a, **o: stacked(eigvalsh)(a),
+    "eigh": scipy_eigh,
+    "eigvalsh": lambda *a, **o: scipy_eigh(*a, **o)[0],
     "expm": stacked(expm),
     "svd": lambda a, full_matrices=True, compute_uv=True, **o: stacked(svd)(
         a, full_matrices, compute_uv
