@@ -61,4 +61,6 @@ class Type:
         """
         if self.kind == "array":
             return f"{self.dtype}[{', '.join(self.dims)}]"
+        if self.kind == "numpy" and self.dtype == "bool":
+            return "bool_"  # Python's is "bool"
         return self.dtype if self.kind in ("python", "numpy") else self.kind

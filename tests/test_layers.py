@@ -47,6 +47,9 @@ ONLY_IN = {"sympy": {"verify"}, "mpmath": {"verify"}, "astor": {"source"}}
 WITNESSES_DO_NOT_SEE = {"operations", "transform"}
 """What verify/ must not import, or its witnesses would share a mistake."""
 
+TRANSFORMS_DO_NOT_SEE = {"lower"}
+"""Transforms know graphs and rules as graphs: neither texts nor what lowers them."""
+
 PUBLIC_NAME = "__init__"
 
 
@@ -100,6 +103,8 @@ def is_allowed(found: Import, room: str) -> bool:
         return True  # the demo is written as a user writes
     if found.room == "verify" and room in WITNESSES_DO_NOT_SEE:
         return False
+    if found.room == "transform" and room in TRANSFORMS_DO_NOT_SEE:
+        return False
     return ROWS[room] <= ROWS[found.room]
 
 
@@ -123,6 +128,10 @@ def test_few_rooms_import(package: str):
     assert rooms <= ONLY_IN[package]
 
 
+def test_transforms_see_no_syntax():
+    assert "transform" not in {f.room for f in imports() if f.module == "ast"}
+
+
 def test_a_wrong_import_would_be_found():
     def found(room: str, module: str, *names: str) -> bool:
         one = Import("x.py", 1, room, module, names)
@@ -135,7 +144,8 @@ def test_a_wrong_import_would_be_found():
     assert not found("graph", "symback", "emit")
     assert not found("emit", "symback", "grad")
     assert not found("verify", "symback.operations.registry", "RULES")
-    assert not found("verify", "symback.transform", "reverse")
+    assert not found("verify", "symback.transform", "vjp")
+    assert not found("transform", "symback.lower", "Lowerer")
 
 
 def imported_by(statement: str) -> set[str]:

@@ -1,6 +1,7 @@
 """The one intermediate form, and the one way to build it.
 
-`form` has the values, nodes, blocks and graphs; `builder` appends nodes to them.
+`form` has the values, nodes and blocks, `graph` the whole function, `text` its form
+for readers, which can be read back; `builder` appends nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from .form import (
     UNDEFINED,
     Arg,
     Block,
-    Graph,
     Node,
     Param,
     Value,
@@ -19,6 +19,7 @@ from .form import (
     map_leaves,
     replaced,
 )
+from .graph import Graph
 
 __all__ = [
     "EFFECTS",

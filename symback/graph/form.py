@@ -65,7 +65,6 @@ __all__ = [
     "UNDEFINED",
     "Arg",
     "Block",
-    "Graph",
     "Node",
     "Param",
     "Value",
@@ -212,40 +211,6 @@ class Param:
     kind: str = "positional"
 
 
-@dataclass(frozen=True)
-class Graph:
-    """A function: parameters, one block, one result (a nested tuple of values).
-
-    `block.results` has exactly one entry, the returned object.  `source` is the place
-    of the user's function; `title` is the first comment line of the emitted text;
-    `errstate` are the settings of `np.errstate` in which the text must run (empty:
-    none).
-    """
-
-    name: str
-    params: tuple[Param, ...]
-    block: Block
-    source: Span | None = None
-    title: str = ""
-    errstate: Mapping[str, str] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self.block.nodes)
-
-    @property
-    def result(self) -> Arg:
-        """Return the returned object."""
-        return self.block.results[0]
-
-    def check(self) -> Graph:
-        """Return self, or raise `InternalError` where the form is broken."""
-        _check_block(self.block, {p.value for p in self.params}, self)
-        return self
-
-    def __str__(self) -> str:
-        return _text(self)
-
-
 def leaves(arg: Arg) -> Iterator[Any]:
     """Yield the leaves of a nested argument, constants included.
 
@@ -293,103 +258,3 @@ def replaced(arg: Arg, changed: Mapping[Value, Any]) -> Arg:
     return map_leaves(
         lambda leaf: changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf, arg
     )
-
-
-def _check_block(block: Block, outside: set[Value], graph: Graph) -> None:
-    known = outside | set(block.params)
-    for node in block.nodes:
-        for value in node.inputs:
-            if value not in known:
-                raise InternalError(
-                    f"`{node.op}` reads {value!r} before it is defined\n{graph}"
-                )
-        for nested in node.blocks:
-            _check_block(nested, known, graph)
-        _check_node(node, graph)
-        for value in node.outs:
-            if value in known:
-                raise InternalError(f"{value!r} is defined twice\n{graph}")
-            known.add(value)
-    for value in leaves(block.results):
-        if isinstance(value, Value) and value not in known:
-            raise InternalError(f"a result, {value!r}, is not defined\n{graph}")
-
-
-def _check_node(node: Node, graph: Graph) -> None:
-    """Check that the counts of parameters, results and outputs agree."""
-    if node.op == "if":
-        sizes = {len(b.results) for b in node.blocks} | {len(node.outs)}
-        fine = len(sizes) == 1 and not any(b.params for b in node.blocks)
-    elif node.op in ("for", "while"):
-        inits = node.args[-1]
-        body = node.blocks[-1]
-        lead = 1 + len(node.args[1]) if node.op == "for" else 0
-        flags = 1 if node.kwargs.get("breaks") else 0
-        fine = (
-            len(body.params) == lead + len(inits)
-            and len(body.results) - flags == len(node.outs)
-            and len(node.outs) >= len(inits)
-        )
-    else:
-        fine = not node.blocks
-    if not fine:
-        raise InternalError(f"`{node.op}` is malformed\n{graph}")
-
-
-def _text(graph: Graph) -> str:
-    """Render a graph as text: a line a node, with types and the user's lines."""
-    names: dict[Value, str] = {}
-    taken: set[str] = set()
-
-    def name(value: Any) -> str:
-        if not isinstance(value, Value):
-            return repr(value)
-        if value not in names:
-            base = value.name or "t"
-            text, count = base, 1
-            while text in taken or (text == "t" and value.name is None):
-                text, count = f"{base}{count}", count + 1
-            names[value] = text
-            taken.add(text)
-        return names[value]
-
-    def arg(item: Arg) -> str:
-        if isinstance(item, tuple):
-            return f"({', '.join(map(arg, item))}{',' if len(item) == 1 else ''})"
-        if isinstance(item, list):
-            return f"[{', '.join(map(arg, item))}]"
-        if isinstance(item, dict):
-            return f"{{{', '.join(f'{k!r}: {arg(v)}' for k, v in item.items())}}}"
-        if isinstance(item, slice):
-            parts = ["" if p is None else arg(p) for p in (item.start, item.stop)]
-            return ":".join(parts + ([] if item.step is None else [arg(item.step)]))
-        if isinstance(item, type):
-            return item.__name__
-        return name(item)
-
-    def typed(value: Value) -> str:
-        return f"{name(value)}: {value.type}" if value.type else name(value)
-
-    lines: list[str] = []
-
-    def block(body: Block, depth: int, head: str) -> None:
-        pad = "  " * depth
-        params = f" ({', '.join(typed(p) for p in body.params)})" if body.params else ""
-        lines.append(f"{pad}{head}{params}:")
-        for node in body.nodes:
-            left = ", ".join(typed(v) for v in node.outs)
-            parts = [arg(a) for a in node.args]
-            parts += [f"{k}={arg(v)}" for k, v in node.kwargs.items()]
-            text = f"{node.op}({', '.join(parts)})"
-            text = f"{left} = {text}" if left else text
-            where = f"  # {node.span.where}" if node.span else ""
-            lines.append(f"{pad}  {text}{where}")
-            for number, nested in enumerate(node.blocks):
-                heads = {"if": ("then", "else"), "while": ("while", "do")}
-                block(nested, depth + 2, heads.get(node.op, ("do",))[number])
-        results = ", ".join(arg(r) for r in body.results)
-        lines.append(f"{pad}  -> {results}")
-
-    params = ", ".join(typed(p.value) for p in graph.params)
-    block(graph.block, 0, f"graph {graph.name}({params})")
-    return "\n".join(lines)
