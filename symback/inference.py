@@ -73,6 +73,7 @@ class SampledTypes:
     def __init__(self, sampler: Sampler, mode: str, failed: Failed = _ignore) -> None:
         self.sampler = sampler
         self.mode = mode
+        self.generic = mode == "generic"
         self.failed = failed
         self.defs: dict[Value, Node] = {}
 
@@ -222,6 +223,14 @@ class SampledTypes:
             for a in leaves(node.args)
         )
         return (node.op, parts)
+
+    def of_samples(self, samples: tuple[Any, ...]) -> Type | None:
+        """Return the type that two stand-ins for a value show."""
+        return None if self.generic else self.sampler.type_of(samples)
+
+    def integer(self) -> Type | None:
+        """Return the type of an integer known only at run time, as a loop's index."""
+        return None if self.generic else self.sampler.integer()
 
     # Where paths meet
 

@@ -1,12 +1,13 @@
 """The one intermediate form, and the one way to build it.
 
 `form` has the values, nodes and blocks, `graph` the whole function, `text` its form
-for readers, which can be read back; `builder` appends nodes.
+for readers, which can be read back; `builder` appends nodes; `loop` names the parts of
+loops, `structure` those of parameters, `shapes` the sums that undo broadcasting.
 """
 
 from __future__ import annotations
 
-from .builder import Builder, Inference
+from .builder import Builder, Fragment, Inference, Role, substitute
 from .form import (
     EFFECTS,
     UNDEFINED,
@@ -20,6 +21,9 @@ from .form import (
     replaced,
 )
 from .graph import Graph
+from .loop import Loop
+from .shapes import unbroadcast
+from .structure import Tree
 
 __all__ = [
     "EFFECTS",
@@ -27,12 +31,18 @@ __all__ = [
     "Arg",
     "Block",
     "Builder",
+    "Fragment",
     "Graph",
     "Inference",
+    "Loop",
     "Node",
     "Param",
+    "Role",
+    "Tree",
     "Value",
     "leaves",
     "map_leaves",
     "replaced",
+    "substitute",
+    "unbroadcast",
 ]

@@ -15,16 +15,16 @@ is built the builder owns the names that its values will have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 from ..errors import Span
 from ..types import Type
 from .form import Arg, Block, Node, Value, map_leaves, replaced
 
-__all__ = ["Builder", "Inference", "Role", "substitute"]
+__all__ = ["Builder", "Fragment", "Inference", "Role", "substitute"]
 
 Role = Literal["primal", "backward"]
 """Whether a node computes the function or its derivative."""
@@ -33,9 +33,11 @@ Role = Literal["primal", "backward"]
 class Inference(Protocol):
     """What is known of the values that operations give.
 
+    generic : nothing is known of parameters, nor of what is computed from them.
     defs : the node of each value.
     """
 
+    generic: bool
     defs: dict[Value, Node]
 
     def output(
@@ -54,9 +56,29 @@ class Inference(Protocol):
     def join(self, a: Arg, b: Arg) -> Type | None:
         """Return a type that covers two arguments, or None."""
 
+    def of_samples(self, samples: tuple[Any, ...]) -> Type | None:
+        """Return the type that two stand-ins for a value show."""
+
+    def integer(self) -> Type | None:
+        """Return the type of an integer known only at run time, as a loop's index."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A small graph to be inlined: the nodes of a rule, and what they give.
+
+    inputs : what stands for the arguments.  result : a nested argument.
+    """
+
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    result: Arg
+
 
 class Untyped:
     """An `Inference` that knows nothing."""
+
+    generic = True
 
     def __init__(self) -> None:
         self.defs: dict[Value, Node] = {}
@@ -75,6 +97,12 @@ class Untyped:
         return arg.type if isinstance(arg, Value) else None
 
     def join(self, a: Arg, b: Arg) -> Type | None:
+        return None
+
+    def of_samples(self, samples: tuple[Any, ...]) -> Type | None:
+        return None
+
+    def integer(self) -> Type | None:
         return None
 
 
@@ -154,48 +182,38 @@ class Builder:
     ) -> Node:
         return Node(op, args, kwargs, outs, blocks, self.span, self.role)
 
-    def inline(
-        self, nodes: tuple[Node, ...], result: Arg, given: Mapping[Value, Arg]
-    ) -> Arg:
-        """Append copies of nodes, typed anew, and return what `result` is of them.
+    def inline(self, fragment: Fragment, given: Sequence[Arg]) -> Arg:
+        """Append a fragment's nodes, typed anew, and return its result.
 
-        given : what stands for the values that the nodes take from outside.
+        given : what stands for the fragment's inputs.
         """
-        held: dict[Value, Arg] = dict(given)
+        held: dict[Value, Arg] = dict(zip(fragment.inputs, given, strict=True))
+        self._copy(fragment.nodes, held)
+        return replaced(fragment.result, held)
 
-        def moved(arg: Arg) -> Arg:
-            return replaced(arg, held)
-
+    def _copy(self, nodes: tuple[Node, ...], held: dict[Value, Arg]) -> None:
+        """Append copies of nodes; note in `held` what became of their values."""
         for node in nodes:
+            args, kwargs = replaced(node.args, held), replaced(dict(node.kwargs), held)
             if node.blocks:
-                self._inline_control(node, held)
-                continue
-            args, kwargs = moved(node.args), moved(dict(node.kwargs))
-            if len(node.outs) == 1:
-                name = node.outs[0].name
-                held[node.outs[0]] = self.emit(node.op, *args, name=name, **kwargs)
+                blocks = tuple(self._copied(block, held) for block in node.blocks)
+                outs = [Value(out.name, out.type) for out in node.outs]
+                self.control(node.op, args, kwargs, tuple(outs), blocks)
+            elif len(node.outs) == 1:
+                outs = [self.emit(node.op, *args, name=node.outs[0].name, **kwargs)]
             elif node.outs:
                 outs = self.emit_many(node.op, len(node.outs), *args, **kwargs)
-                held.update(zip(node.outs, outs, strict=True))
             else:
                 self.effect(node.op, *args, **kwargs)
-        return moved(result)
+                continue
+            held.update(zip(node.outs, outs, strict=True))
 
-    def _inline_control(self, node: Node, held: dict[Value, Arg]) -> None:
-        """Append a copy of a branch or loop; its types are those that it had."""
-
-        def again(block: Block) -> Block:
-            for param in block.params:
-                held[param] = Value(param.name, param.type)
-            with self.nested() as nodes:
-                results = self.inline(block.nodes, block.results, held)
-            return Block(tuple(held[p] for p in block.params), tuple(nodes), results)
-
-        args, kwargs = replaced(node.args, held), replaced(dict(node.kwargs), held)
-        blocks = tuple(again(block) for block in node.blocks)
-        outs = tuple(Value(out.name, out.type) for out in node.outs)
-        held.update(zip(node.outs, outs, strict=True))
-        self.control(node.op, args, kwargs, outs, blocks)
+    def _copied(self, block: Block, held: dict[Value, Arg]) -> Block:
+        params = tuple(Value(p.name, p.type) for p in block.params)
+        held.update(zip(block.params, params, strict=True))
+        with self.nested() as nodes:
+            self._copy(block.nodes, held)
+        return Block(params, tuple(nodes), replaced(block.results, held))
 
     @contextmanager
     def nested(self) -> Iterator[list[Node]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InternalError, Span
@@ -44,6 +44,10 @@ class Graph:
     def result(self) -> Arg:
         """Return the returned object."""
         return self.block.results[0]
+
+    def giving(self, result: Arg) -> Graph:
+        """Return the graph that returns something else that it computes."""
+        return replace(self, block=replace(self.block, results=(result,)))
 
     def check(self) -> Graph:
         """Return self, or raise `InternalError` where the form is broken."""

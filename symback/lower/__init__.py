@@ -31,6 +31,16 @@ from . import intrinsics  # noqa: F401 - fills the tables of what functions mean
 from .abstract import NeedStatic, Retry
 from .core import Raises, Unassigned
 from .names import Path
-from .parameters import Lowerer, Tree
+from .parameters import Lowerer
+from .rules import RuleGraphs, shows_complex
 
-__all__ = ["Lowerer", "NeedStatic", "Path", "Raises", "Retry", "Tree", "Unassigned"]
+__all__ = [
+    "Lowerer",
+    "NeedStatic",
+    "Path",
+    "Raises",
+    "Retry",
+    "RuleGraphs",
+    "Unassigned",
+    "shows_complex",
+]

@@ -7,13 +7,12 @@ import dataclasses
 import functools
 import inspect
 import types
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import NotDifferentiableError, Span
-from ..graph import Block, Graph, Node, Param, Value
+from ..graph import Block, Graph, Node, Param, Tree, Value
 from ..infer import sample_pairs
 from ..signature import layout
 from ..types import Type
@@ -29,27 +28,6 @@ DIMENSION_NAMES = "n d h k m p q r s u v a b c e f g".split()
 
 PLAIN_LIST = 16
 """Lists of more numbers than this stay lists at run time instead of being unrolled."""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """The structure of a parameter, with a graph value at each leaf.
-
-    kind : ``"leaf"``, ``"tuple"``, ``"list"``, ``"dict"``, ``"struct"`` or
-        ``"static"``.
-    """
-
-    kind: str
-    value: Value | None = None
-    items: tuple[Tree, ...] = ()
-    keys: tuple[Any, ...] = ()
-
-    def leaf_values(self) -> list[Value]:
-        """Return the values of the leaves in order."""
-        if self.kind == "leaf":
-            assert self.value is not None
-            return [self.value]
-        return [v for item in self.items for v in item.leaf_values()]
 
 
 def is_plain_list(thing: Any) -> bool:
@@ -75,7 +53,6 @@ class Lowerer(Loops):
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
         self.looped: set[Value] = set()
-        self.taken_out: dict[Value, Node] = {}
         self.prefix: list[Any] = []
 
     # Types of arguments
@@ -196,7 +173,6 @@ class Lowerer(Loops):
         )
         found = Value(name, known)
         self.append(Node(op, (value, key), {}, (found,), (), None))
-        self.taken_out[found] = self.nodes[-1]
         if isinstance(actual, int | np.integer) and not isinstance(actual, bool):
             self.roots[found] = "shape"
         return found

@@ -32,7 +32,7 @@ def _block(block: Block, changed: dict[Value, Any], defs: dict[Value, Node]) -> 
         args = replaced(node.args, changed)
         kwargs = replaced(dict(node.kwargs), changed)
         blocks = tuple(_block(b, changed, defs) for b in node.blocks)
-        node = Node(node.op, args, kwargs, node.outs, blocks, node.span)
+        node = replace(node, args=args, kwargs=kwargs, blocks=blocks)
         found = _simpler(node, defs)
         if found is not None:
             changed[node.out] = found

@@ -69,7 +69,7 @@ def _block(block: Block, changed: dict[Value, Value], seen: dict[Any, Any]) -> B
             continue
         if key is not None:
             seen[key] = node.outs
-        nodes.append(Node(node.op, args, kwargs, node.outs, blocks, node.span))
+        nodes.append(replace(node, args=args, kwargs=kwargs, blocks=blocks))
     return Block(block.params, tuple(nodes), replaced(block.results, changed))
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import numpy as np
 from .. import __version__
 from ..emit import emit
 from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
-from ..graph import EFFECTS, Graph, Value, leaves
+from ..graph import EFFECTS, Arg, Graph, Value, leaves
 from ..infer import quiet, silent
-from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, Unassigned
+from ..inference import SampledTypes
+from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, RuleGraphs, Unassigned
 from ..passes import tidied, tidy
-from ..transform import Joint, reverse
+from ..transform import Joint, differentiate
 from .load import load
 
 __all__ = ["Source", "Specialised", "build", "generate"]
@@ -282,7 +284,7 @@ def _generate(
     primal = low.lower(function, arguments, title)
     _check_wrt(low, wrt, primal.source)
     name = f"{title}_value_and_grad"
-    trees = [(w, low.trees[w]) for w in wrt]
+    trees = [low.trees[w] for w in wrt]
     place = primal.source
     where = "" if place is None else f"{place.where.rsplit(':', 1)[0]}:"
     by = ", ".join(wrt)
@@ -291,21 +293,26 @@ def _generate(
         f"gradient of {title} by {by}."
     )
     primal = tidied(primal)
-    for node in primal.block.walk():
-        low.defs.update(dict.fromkeys(node.outs, node))
-    joint = reverse(low, primal, trees, heading, single)
+    mode = low.mode
+    types = SampledTypes(low.sampler, mode, partial(_failed, mode))
+    rules = RuleGraphs(types, low.complex_seen)
+    joint = differentiate(
+        primal, trees, types, rules, single=single, sequences=frozenset(low.looped)
+    )
+    joint.graph = replace(joint.graph, title=heading)
     return finish(low, primal, joint, name, arguments)
+
+
+def _failed(mode: str, op: str, args: tuple[Arg, ...], why: Exception) -> None:
+    """Have all sizes known where an operation fails on the samples of some."""
+    if mode == "symbolic":
+        raise Retry("exact", op, why)
 
 
 def finish(
     low: Lowerer, primal: Graph, joint: Joint, name: str, arguments: dict[str, Any]
 ) -> Source:
     """Tidy and print a joint graph."""
-    backward = {
-        out
-        for node in joint.graph.block.nodes[joint.backward_from :]
-        for out in node.outs
-    }
     graph = tidy(replace(joint.graph, name=name))
     used = {v for node in graph.block.walk() for v in node.uses}
     captured_used = tuple(
@@ -317,11 +324,7 @@ def finish(
     params = tuple(p for p in graph.params if p.kind != "captured" or p.name in names)
     graph = replace(graph, params=params).check()
     start = next(
-        (
-            k
-            for k, node in enumerate(graph.block.nodes)
-            if any(out in backward for out in node.outs)
-        ),
+        (k for k, node in enumerate(graph.block.nodes) if node.role == "backward"),
         len(graph.block.nodes),
     )
     scalar = low.mode != "generic" and _all_scalar(graph)

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import UNDEFINED, Arg, Block, Node, Value
-from ..lower.shapes import unbroadcast
+from ..graph import UNDEFINED, Arg, Block, Builder, Value, unbroadcast
 from ..types import Type
 
 __all__ = ["Cotangent", "Cotangents", "Mask"]
@@ -57,54 +56,55 @@ class Cotangent:
 
 
 class Cotangents:
-    """Arithmetic of cotangents, in the block that a lowering is building."""
+    """Arithmetic of cotangents, in the block that a builder is building.
 
-    def __init__(self, low: Any) -> None:
-        self.low = low
+    primal : the values of the graph that is differentiated.
+    sequences : those that may be lists or tuples though no type says so.
+    carried : what a loop's parameters begin with and are given next.
+    guarded : infinite slopes were masked out.
+    """
+
+    def __init__(
+        self, build: Builder, primal: set[Value], sequences: frozenset[Value]
+    ) -> None:
+        self.build = build
+        self.primal = primal
+        self.sequences = sequences
         self.guarded = False
         self.carried: dict[Value, tuple[Arg, Arg]] = {}
 
-    primal_nodes: set[Node]
-
-    def christen(self, value: Value, name: str) -> None:
-        """Name a value after the primal whose cotangent it is; primals keep theirs."""
-        if value.name is None and self.low.defs.get(value) not in self.primal_nodes:
-            # A value is named once, when it is first taken for something.
-            object.__setattr__(value, "name", name)
+    def named(self, primal: Value) -> str | None:
+        """Return the name of a cotangent."""
+        return f"{primal.name}_bar" if primal.name else None
 
     # Shapes
 
-    def same_shape(self, value: Arg, primal: Value) -> bool:
-        """Say whether a cotangent surely has its primal's shape."""
-        a, b = self.low.type_of(value), primal.type
-        if a is None or b is None:
-            return False
-        return bool(a.dims == b.dims and "?" not in a.dims)
-
     def known(self, value: Arg, primal: Value) -> bool:
         """Say whether both types are known."""
-        return self.low.type_of(value) is not None and primal.type is not None
+        return self.build.type_of(value) is not None and primal.type is not None
 
     def widen(self, value: Arg, primal: Value) -> Arg:
         """Give a thin cotangent its primal's shape."""
         if primal.type is None or primal.type.kind == "list":
             return value
-        found = self.low.type_of(value)
+        found = self.build.type_of(value)
         if found is None or not primal.type.rank or found.dims == primal.type.dims:
             return value
         if "?" in found.dims and found.rank == primal.type.rank:
             return value
-        return self.low.emit("np.broadcast_to", value, self.low.emit("shape", primal))
+        return self.build.emit(
+            "np.broadcast_to", value, self.build.emit("shape", primal)
+        )
 
     def unbroadcast(self, value: Arg, primal: Value) -> Arg:
         """Sum a cotangent over the axes along which its primal was stretched."""
-        return unbroadcast(self.low, value, primal)
+        return unbroadcast(self.build, value, primal)
 
     # Arithmetic
 
     def times(self, value: Arg, partial: Arg) -> Arg:
         """Multiply a cotangent by a partial, written as an expert would."""
-        low = self.low
+        build = self.build
         if (
             isinstance(value, int | float)
             and value == -1
@@ -116,13 +116,13 @@ class Cotangents:
                 return value
             if partial == -1:
                 return self.negative(value)
-        node = low.defs.get(partial) if isinstance(partial, Value) else None
-        if node is not None and partial.name is not None:
+        node = build.defs.get(partial) if isinstance(partial, Value) else None
+        if node is not None and build.name_of(partial) is not None:
             node = None
         if node is not None and node.op == "neg":
             return self.negative(self.times(value, node.args[0]))
         if node is not None and node.op == "truediv" and _is_one(node.args[0]):
-            return low.emit("truediv", value, node.args[1])
+            return build.emit("truediv", value, node.args[1])
         if node is not None and node.op == "mul" and isinstance(value, int | float):
             for one, other in (node.args, node.args[::-1]):
                 if type(one) in (int, float):
@@ -131,13 +131,13 @@ class Cotangents:
             return partial
         if isinstance(value, int | float) and isinstance(partial, int | float):
             return value * partial
-        return low.emit("mul", value, partial)
+        return build.emit("mul", value, partial)
 
     def is_float(self, value: Value) -> bool:
         """Say whether a value is surely of a floating dtype."""
         found = value.type
-        if found is None and self.low.mode == "generic":
-            node = self.low.defs.get(value)
+        if found is None and self.build.types.generic:
+            node = self.build.defs.get(value)
             return node is not None and node.op not in COMPARISONS
         return found is not None and found.dtype.startswith(("float", "complex"))
 
@@ -145,20 +145,20 @@ class Cotangents:
         """Negate a cotangent."""
         if isinstance(value, int | float):
             return -value
-        node = self.low.defs.get(value)
-        if node is not None and node.op == "neg" and value.name is None:
+        node = self.build.defs.get(value)
+        if node is not None and node.op == "neg" and self.build.name_of(value) is None:
             return node.args[0]
-        return self.low.emit("neg", value)
+        return self.build.emit("neg", value)
 
     def final(self, primal: Value, cotangent: Cotangent) -> Arg:
         """Return a cotangent as a clean value of its primal's shape."""
-        low = self.low
+        build = self.build
         if cotangent.place is not None:
             zeros = self.zeros(primal, read=True)
-            return low.emit("index_add", zeros, cotangent.place[0], cotangent.value)
+            return build.emit("index_add", zeros, cotangent.place[0], cotangent.value)
         value = self.clean(cotangent)
         if cotangent.thick and isinstance(value, Value):
-            return self.low.emit("runtime.unbroadcast", value, primal)
+            return self.build.emit("runtime.unbroadcast", value, primal)
         return self.widen(value, primal)
 
     def clean(self, cotangent: Cotangent) -> Arg:
@@ -170,12 +170,16 @@ class Cotangents:
         if cotangent.state == "raw" and self.is_boolean(mask):
             if isinstance(mask, bool):
                 return value if mask else 0.0
-            return self.low.emit("mul", value, mask)
+            return self.build.emit("mul", value, mask)
         self.guarded = True
-        known = self.low.type_of(value)
-        if known is not None and not known.is_array and _scalar(self.low.type_of(mask)):
+        known = self.build.type_of(value)
+        if (
+            known is not None
+            and not known.is_array
+            and _scalar(self.build.type_of(mask))
+        ):
             return self.either(mask, value, 0.0)
-        return self.low.emit("np.where", mask, value, 0.0)
+        return self.build.emit("np.where", mask, value, 0.0)
 
     def is_boolean(self, mask: Arg) -> bool:
         """Say whether a mask holds truth values, so that it can be multiplied with."""
@@ -183,14 +187,14 @@ class Cotangents:
             return isinstance(mask, bool)
         if mask.type is not None:
             return mask.type.dtype.startswith("bool")
-        node = self.low.defs.get(mask)
+        node = self.build.defs.get(mask)
         return node is not None and node.op in COMPARISONS
 
     def either(self, test: Arg, value: Arg, other: Arg) -> Value:
         """Return one of two numbers."""
-        out = Value(None, self.low.join_types(value, other))
+        out = Value(None, self.build.types.join(value, other))
         sides = (Block((), (), (value,)), Block((), (), (other,)))
-        self.low.append(Node("if", (test,), {}, (out,), sides, self.low.span()))
+        self.build.control("if", (test,), {}, (out,), sides)
         return out
 
     def solid(self, primal: Value, value: Arg, indexed: bool = False) -> Arg:
@@ -201,14 +205,14 @@ class Cotangents:
         known = primal.type
         if not isinstance(value, Value):
             if (known is None and indexed) or (known is not None and known.is_array):
-                return self.low.emit("np.full_like", primal, value)
+                return self.build.emit("np.full_like", primal, value)
             return value
-        node = self.low.defs.get(value)
+        node = self.build.defs.get(value)
         if node is not None and node.op == "np.broadcast_to":
-            one = self.low.type_of(node.args[0])
+            one = self.build.type_of(node.args[0])
             if one is not None and one.is_scalar:
-                return self.low.emit("np.full_like", primal, node.args[0])
-            return self.low.emit("np.copy", value)
+                return self.build.emit("np.full_like", primal, node.args[0])
+            return self.build.emit("np.copy", value)
         return value
 
     def may_lack(self, primal: Arg, seen: set[Value] | None = None) -> bool:
@@ -221,7 +225,7 @@ class Cotangents:
         seen.add(primal)
         if primal in self.carried:
             return any(self.may_lack(part, seen) for part in self.carried[primal])
-        node = self.low.defs.get(primal)
+        node = self.build.defs.get(primal)
         if node is None or not node.blocks:
             return False
         k = node.outs.index(primal)
@@ -242,18 +246,18 @@ class Cotangents:
         if not read and self.may_lack(primal):
             # Where it has no value its cotangent is never read, only carried along.
             if known is not None and known.kind == "list":
-                return self.low.emit("list")
+                return self.build.emit("list")
             return 0.0
         if known is not None and known.kind == "list":
             return self.list_zeros(primal)
         if known is not None and known.is_scalar:
             return 0.0
-        if primal in self.low.looped:
-            return self.low.emit("runtime.zeros_of", primal)
-        zeros = self.low.emit("np.zeros_like", primal)
+        if primal in self.sequences:
+            return self.build.emit("runtime.zeros_of", primal)
+        zeros = self.build.emit("np.zeros_like", primal)
         if known is None:
             # Of a number this is a number, of an array the array.
-            return self.low.emit("getitem", zeros, ())
+            return self.build.emit("getitem", zeros, ())
         return zeros
 
     def list_zeros(self, primal: Value) -> Value:
@@ -262,24 +266,20 @@ class Cotangents:
         samples = known.samples if known is not None else ()
         if samples and all(len(s) > 0 for s in samples):
             if all(isinstance(s[-1], int | float | np.generic) for s in samples):
-                length = self.low.emit("builtins.len", primal)
-                made: Value = self.low.emit("mul", [0.0], length)
-                return made
-            found: Value = self.low.emit("list_zeros", primal)
-            return found
-        zeros = self.low.emit("runtime.zeros_of", primal)
-        object.__setattr__(zeros, "type", Type("list"))
-        return zeros  # type: ignore[no-any-return]  # emit gives values
+                length = self.build.emit("builtins.len", primal)
+                return self.build.emit("mul", [0.0], length)
+            return self.build.emit("list_zeros", primal)
+        return self.build.emit_as(Type("list"), "runtime.zeros_of", primal)
 
     def add(self, primal: Value, old: Cotangent | None, new: Cotangent) -> Cotangent:
         """Accumulate a contribution."""
         if old is None:
             return new
-        low = self.low
+        build = self.build
         if new.place is not None:
             base = self.final(primal, old)
             base = self.solid(primal, base, indexed=True)
-            value = low.emit("index_add", base, new.place[0], new.value)
+            value = build.emit("index_add", base, new.place[0], new.value)
             return Cotangent(value, self.union(old.mask, new.mask))
         if old.place is not None:
             old, new = new, old
@@ -295,13 +295,16 @@ class Cotangents:
                 return Cotangent(self.sum(old.value, new.value), old.mask, state)
         if old.thick or new.thick:
             value = self.sum(self.final(primal, old), self.final(primal, new))
-        elif primal in low.looped or (
+        elif primal in self.sequences or (
             primal.type is not None and primal.type.kind == "list"
         ):
-            value = low.emit("runtime.add_lists", old.value, new.value)
-            if primal.type is None or primal.type.kind != "list":
-                # It may as well be an array.
-                object.__setattr__(value, "type", None)
+            # What is no list for sure may as well be an array.
+            is_list = primal.type is not None and primal.type.kind == "list"
+            both = (old.value, new.value)
+            if is_list:
+                value = build.emit("runtime.add_lists", *both)
+            else:
+                value = build.emit_as(None, "runtime.add_lists", *both)
         else:
             value = self.sum(self.clean(old), self.clean(new))
         return Cotangent(value, old.mask if same else self.union(old.mask, new.mask))
@@ -314,18 +317,18 @@ class Cotangents:
             return b
         if isinstance(b, int | float) and b == 0:
             return a
-        node = self.low.defs.get(b) if isinstance(b, Value) else None
+        node = self.build.defs.get(b) if isinstance(b, Value) else None
         if (
             node is not None
             and node.op == "neg"
             and isinstance(b, Value)
-            and b.name is None
+            and self.build.name_of(b) is None
         ):
-            return self.low.emit("sub", a, node.args[0])
-        node = self.low.defs.get(a) if isinstance(a, Value) else None
-        if node is not None and node.op == "neg" and a.name is None:
-            return self.low.emit("sub", b, node.args[0])
-        return self.low.emit("add", a, b)
+            return self.build.emit("sub", a, node.args[0])
+        node = self.build.defs.get(a) if isinstance(a, Value) else None
+        if node is not None and node.op == "neg" and self.build.name_of(a) is None:
+            return self.build.emit("sub", b, node.args[0])
+        return self.build.emit("add", a, b)
 
     def union(self, a: Mask | None, b: Mask | None) -> Mask | None:
         """Return the mask of entries that either of two uses needs."""
@@ -337,7 +340,7 @@ class Cotangents:
             # Where many places are read, what is left out is seldom anything.
             return None
         return Mask(
-            lambda: self.low.emit("or_", first.make(), second.make()),
+            lambda: self.build.emit("or_", first.make(), second.make()),
             first.strong and second.strong,
             None,
             parts,
@@ -350,8 +353,7 @@ class Cotangents:
             return known
         if known.is_integral and known.samples:
             made = tuple(np.asarray(s, dtype=float)[()] for s in known.samples)
-            found: Type | None = self.low.sampler.type_of(made)
-            return found
+            return self.build.types.of_samples(made)
         return known
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..graph import Arg, Node, Value
+from ..graph import Arg, Tree, Value
 from ..types import Type
-from .applying import Applying
-from .cotangents import Cotangent
+from .context import Context, Cots
 
 __all__ = ["Gradients"]
 
@@ -28,21 +25,26 @@ VIEWS = (
 """Operations whose result may share memory with their argument."""
 
 
-class Gradients(Applying):
-    """Give each parameter a gradient of its own memory."""
+class Gradients:
+    """Gives each parameter a gradient of its own memory.
 
-    given: set[Value | None]
-    primal_nodes: set[Node]
+    given : the values whose memory has been given away.
+    """
 
-    # The result
+    def __init__(self, context: Context, cots: Cots) -> None:
+        self.context = context
+        self.build = context.build
+        self.cots = cots
+        self.given: set[Value] = set()
 
-    def gradient(self, tree: Any, cots: dict[Value, Cotangent]) -> Arg:
+    def gradient(self, tree: Tree) -> Arg:
         """Build a gradient with its parameter's structure."""
         if tree.kind == "leaf":
-            return self.leaf_gradient(tree.value, cots)
+            assert tree.value is not None
+            return self._leaf(tree.value)
         if tree.kind == "static":
             return None
-        items = [self.gradient(t, cots) for t in tree.items]
+        items = [self.gradient(t) for t in tree.items]
         if tree.kind == "tuple":
             return tuple(items)
         if tree.kind == "list":
@@ -50,84 +52,78 @@ class Gradients(Applying):
         fields = dict(zip(tree.keys, items, strict=True))
         if tree.kind == "dict":
             return fields
-        return self.low.emit("struct", tree.value, fields)
+        return self.build.emit("struct", tree.value, fields)
 
-    def leaf_gradient(self, value: Value, cots: dict[Value, Cotangent]) -> Arg:
+    def _leaf(self, value: Value) -> Arg:
         """Return the gradient by one number or array: its shape, its dtype, its own."""
-        low = self.low
-        cot = cots.get(value)
+        cot = self.cots.get(value)
         if cot is None:
-            return self.zeros(value)
-        node = low.defs.get(cot.value) if isinstance(cot.value, Value) else None
-        low.fixed_span = node.span if node is not None else None
-        try:
-            return self.own(value, cot)
-        finally:
-            low.fixed_span = None
-
-    def own(self, value: Value, cot: Cotangent) -> Arg:
-        """Return the final cotangent as an array that shares no memory."""
-        low = self.low
-        known = value.type
-        final = self.final(value, cot)
-        if not isinstance(final, Value):
+            return self.context.bars.zeros(value)
+        made = self.build.defs.get(cot.value) if isinstance(cot.value, Value) else None
+        with self.build.at(made.span if made is not None else None):
+            final = self.context.bars.final(value, cot)
+            if isinstance(final, Value):
+                return self._own(value, final)
+            known = value.type
             if known is not None and known.is_array:
-                return low.emit("np.full_like", value, final, name=f"{value.name}_bar")
+                name = self.context.bars.named(value)
+                return self.build.emit("np.full_like", value, final, name=name)
             return final
-        if known is None and not self.settled(final):
-            final = low.emit("runtime.unbroadcast", final, value)
-        if (
-            known is not None
-            and known.is_scalar
-            and final.type is not None
-            and (final.type.is_array)
-        ):
-            final = low.emit("getitem", final, ())
-        node = low.defs.get(final)
-        if _kind(final.type) == "c" and _kind(known) == "f":
-            final = low.emit("np.real", final)
-            node = low.defs.get(final)
-        found = final.type
-        if (
-            known is not None
-            and known.is_array
-            and node is not None
-            and node.op == "np.broadcast_to"
-        ):
-            final = low.emit("np.full_like", value, node.args[0])
-        elif (
-            known is not None
-            and found is not None
-            and found.dtype != known.dtype
-            and known.kind in ("array", "numpy")
-        ):
-            if not known.is_integral and found.kind in ("array", "numpy"):
-                final = low.emit("astype", final, np.dtype(known.dtype).type)
-        if known is not None and known.is_array and not known.rank:
-            final = low.emit("np.asarray", final, dtype=np.dtype(known.dtype).type)
-        base = self.base(final)
+
+    def _own(self, value: Value, final: Value) -> Value:
+        """Return the final cotangent as an array that shares no memory."""
+        build, known = self.build, value.type
+        if known is None and not self._settled(final):
+            final = build.emit("runtime.unbroadcast", final, value)
+        if known is not None:
+            final = self._typed(value, known, final)
+        base = self._base(final)
         shared = base is None or base in self.given
         if (known is None or known.is_array) and shared:
-            final = low.emit("np.copy", final)
+            final = build.emit("np.copy", final)
             base = final
-        self.given.add(base)
-        if final.name is None and value.name and final in low.defs:
-            self.christen(final, f"{value.name}_bar")
-        self.found[value] = final
+        if base is not None:
+            self.given.add(base)
+        self.context.own_name(final, value.name)
+        self.context.found[value] = final
         return final
 
-    def settled(self, value: Value) -> bool:
+    def _typed(self, value: Value, known: Type, final: Value) -> Value:
+        """Give a gradient its parameter's kind, shape and dtype."""
+        build = self.build
+        if known.is_scalar and final.type is not None and final.type.is_array:
+            final = build.emit("getitem", final, ())
+        if _kind(final.type) == "c" and _kind(known) == "f":
+            final = build.emit("np.real", final)
+        node, found = build.defs.get(final), final.type
+        if known.is_array and node is not None and node.op == "np.broadcast_to":
+            final = build.emit("np.full_like", value, node.args[0])
+        elif (
+            found is not None
+            and found.dtype != known.dtype
+            and known.kind in ("array", "numpy")
+            and not known.is_integral
+            and found.kind in ("array", "numpy")
+        ):
+            final = build.emit("astype", final, np.dtype(known.dtype).type)
+        if known.is_array and not known.rank:
+            final = build.emit("np.asarray", final, dtype=np.dtype(known.dtype).type)
+        return final
+
+    def _settled(self, value: Value) -> bool:
         """Say whether a value of unknown type has been given its primal's shape."""
-        node = self.low.defs.get(value)
+        node = self.build.defs.get(value)
         return node is not None and node.op.startswith("runtime.")
 
-    def base(self, value: Value) -> Value | None:
+    def _base(self, value: Value) -> Value | None:
         """Return the backward value whose memory this shares; None for a primal's."""
-        node = self.low.defs.get(value)
+        node = self.build.defs.get(value)
         while node is not None and node.op in VIEWS and isinstance(node.args[0], Value):
             value = node.args[0]
-            node = self.low.defs.get(value)
-        return value if node is not None and node not in self.primal_nodes else None
+            node = self.build.defs.get(value)
+        if node is None or value in self.context.bars.primal:
+            return None
+        return value
 
 
 def _kind(known: Type | None) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from functools import lru_cache
-from typing import Any
+from collections.abc import Mapping
 
-from ..graph import Node, Value, leaves
-from ..operations import CLOSED, Rule
-from ..operations.registry import OPERATORS
+from ..graph import Arg, Node, Value
+from ..operations import Rule
+from ..operations.patterns import Constant, Pattern, Piece, patterns
+from .activity import mentions
 
 __all__ = ["match_closed"]
 
@@ -21,39 +20,18 @@ COMMUTATIVE = frozenset({"add", "mul"})
 
 SAME = {"np.square": "np.square", "np.absolute": "np.abs", "builtins.abs": "np.abs"}
 
-
-@lru_cache(maxsize=1)
-def _patterns() -> dict[str, list[tuple[Rule, ast.expr]]]:
-    """Return the patterns by the operation at their root."""
-    found: dict[str, list[tuple[Rule, ast.expr]]] = {}
-    for rule in CLOSED:
-        tree = ast.parse(rule.call, mode="eval").body
-        found.setdefault(_root(tree), []).append((rule, tree))
-    return found
-
-
-def _root(tree: ast.expr) -> str:
-    if isinstance(tree, ast.Call):
-        return ast.unparse(tree.func)
-    if isinstance(tree, ast.BinOp):
-        return OPERATORS[type(tree.op).__name__]
-    if isinstance(tree, ast.UnaryOp):
-        return OPERATORS[type(tree.op).__name__]
-    return ""
+Bound = dict[str, Arg]
+"""What the names of a pattern stand for."""
 
 
 def match_closed(
-    node: Node, defs: dict[Value, Node], varied: set[Value]
-) -> tuple[Rule, dict[str, Any]] | None:
+    node: Node, defs: Mapping[Value, Node], varied: set[Value]
+) -> tuple[Rule, Bound] | None:
     """Return the first closed rule that a node is the root of, and its bound names."""
-    for rule, tree in _patterns().get(node.op, ()):
-        bound: dict[str, Any] = {}
-        if _fits_node(tree, node, defs, bound) and set(bound) == set(rule.params):
-            active = [
-                p
-                for p, arg in bound.items()
-                if any(isinstance(a, Value) and a in varied for a in leaves(arg))
-            ]
+    for rule, pattern in patterns().get(node.op, ()):
+        bound: Bound = {}
+        if _fits_node(pattern, node, defs, bound) and set(bound) == set(rule.params):
+            active = [p for p, arg in bound.items() if mentions(arg, varied)]
             texts = dict(zip(rule.params, rule.texts, strict=True))
             if active and all(
                 texts[p] is not None and isinstance(bound[p], Value) for p in active
@@ -62,73 +40,65 @@ def match_closed(
     return None
 
 
-def _fits(
-    tree: ast.expr, arg: Any, defs: dict[Value, Node], bound: dict[str, Any]
-) -> bool:
+def _fits(piece: Piece, arg: Arg, defs: Mapping[Value, Node], bound: Bound) -> bool:
     """Say whether an argument fits a pattern, binding its names."""
-    if isinstance(tree, ast.Name):
-        if tree.id in bound:
-            found = bound[tree.id]
+    if isinstance(piece, str):
+        if piece in bound:
+            found = bound[piece]
             return found is arg or (
                 not isinstance(arg, Value)
                 and not isinstance(found, Value)
-                and found == arg
+                and bool(found == arg)
             )
-        bound[tree.id] = arg
+        bound[piece] = arg
         return True
-    if isinstance(tree, ast.Constant):
+    if isinstance(piece, Constant):
         return (
             not isinstance(arg, Value)
             and type(arg) in (int, float, bool, type(None))
-            and isinstance(arg, bool) == isinstance(tree.value, bool)
-            and bool(arg == tree.value)
+            and isinstance(arg, bool) == isinstance(piece.value, bool)
+            and bool(arg == piece.value)
         )
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.operand, ast.Constant):
-        return not isinstance(arg, Value) and bool(arg == -tree.operand.value)  # type: ignore[operator]  # numbers
-    if not isinstance(arg, Value):
-        return False
-    node = defs.get(arg)
+    node = defs.get(arg) if isinstance(arg, Value) else None
     return (
-        node is not None and len(node.outs) == 1 and _fits_node(tree, node, defs, bound)
+        node is not None
+        and len(node.outs) == 1
+        and _fits_node(piece, node, defs, bound)
     )
 
 
 def _fits_node(
-    tree: ast.expr, node: Node, defs: dict[Value, Node], bound: dict[str, Any]
+    pattern: Pattern, node: Node, defs: Mapping[Value, Node], bound: Bound
 ) -> bool:
     """Say whether a node fits a pattern's root and its arguments the rest."""
-    if _root(tree) != SAME.get(node.op, node.op):
+    if pattern.op != SAME.get(node.op, node.op):
         return False
-    if isinstance(tree, ast.UnaryOp):
-        return len(node.args) == 1 and _fits(tree.operand, node.args[0], defs, bound)
-    if isinstance(tree, ast.BinOp):
-        orders = [(0, 1), (1, 0)] if node.op in COMMUTATIVE else [(0, 1)]
-        for first, second in orders:
+    count = len(pattern.args)
+    if node.op in COMMUTATIVE and count == len(node.args) == 2:
+        for args in (node.args, node.args[::-1]):
             trial = dict(bound)
-            if _fits(tree.left, node.args[first], defs, trial) and _fits(
-                tree.right, node.args[second], defs, trial
+            if all(
+                _fits(piece, arg, defs, trial)
+                for piece, arg in zip(pattern.args, args, strict=True)
             ):
                 bound.update(trial)
                 return True
         return False
-    assert isinstance(tree, ast.Call)
-    if len(tree.args) + len(tree.keywords) < len(node.args) + len(node.kwargs):
+    given, extra = dict(node.kwargs), list(node.args[count:])
+    if count + len(pattern.keywords) < len(node.args) + len(given):
         return False
-    given = dict(node.kwargs)
-    if len(tree.args) > len(node.args):
+    if count > len(node.args):
         return False
-    extra = list(node.args[len(tree.args) :])
-    for pattern, arg in zip(tree.args, node.args, strict=False):
-        if not _fits(pattern, arg, defs, bound):
+    for piece, arg in zip(pattern.args, node.args, strict=False):
+        if not _fits(piece, arg, defs, bound):
             return False
-    for keyword in tree.keywords:
-        name = str(keyword.arg)
+    for name, piece in pattern.keywords:
         if extra and name == "axis" and node.op in AXIS_SECOND:
             arg = extra.pop(0)
         elif name in given:
             arg = given.pop(name)
         else:
             return False
-        if not _fits(keyword.value, arg, defs, bound):
+        if not _fits(piece, arg, defs, bound):
             return False
     return not given and not extra

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from ..graph import Block, Node, Value, map_leaves, replaced
+from ..graph import Block, Node, Value, map_leaves
 
-__all__ = ["Recompute", "defined", "substitute"]
+__all__ = ["Recompute", "defined"]
 
 CHEAP = frozenset(
     {
@@ -36,27 +37,46 @@ CHEAP = frozenset(
 
 
 class Recompute:
-    """Decides what the backward of a loop computes again instead of keeping it."""
+    """Decides what the backward of a loop computes again instead of keeping it.
+
+    inside : the values that differ from one iteration to the next.
+    index, position : the loop's index, and the backward's; `allowed`: whether the
+        one is known from the other.
+    changed : what stands for them in the backward.  prelude : the nodes that make them.
+    """
 
     def __init__(
         self,
         defs: dict[Value, Node],
-        forward: list[Node],
+        forward: Iterable[Node],
         inside: set[Value],
         index: Value | None,
         position: Value,
-        changed: dict[Value, Any],
-        prelude: list[Node],
+        allowed: bool,
     ) -> None:
         self.defs = defs
-        self.makers = {out: n for n in forward for out in n.outs}
+        self.makers: Mapping[Value, Node] = {out: n for n in forward for out in n.outs}
         self.inside = inside
         self.index = index
         self.position = position
-        self.changed = changed
-        self.prelude = prelude
-        self.allowed = True
+        self.allowed = allowed
+        self.changed: dict[Value, Value] = {}
+        self.prelude: list[Node] = []
         self.kept: list[Value] = []
+
+    def choose(self, needed: Iterable[Value]) -> list[Value]:
+        """Return what must be kept of some values; make the others again."""
+        needed = list(needed)
+        kept: list[Value] = []
+        for value in needed:
+            if not self.possible(value, kept):
+                kept.append(value)
+        self.kept = kept
+        for value in needed:
+            if value not in kept:
+                self.make(value)
+        # What recomputation reads must be kept as well: `possible` has seen to it.
+        return kept
 
     def possible(self, value: Value, kept: list[Value]) -> bool:
         """Say whether a value follows cheaply from the index, invariants and `kept`."""
@@ -102,8 +122,7 @@ class Recompute:
             self.changed[value] = self.position
             return self.position
         if value in self.changed:
-            found: Value = self.changed[value]
-            return found
+            return self.changed[value]
         node = self.makers.get(value)
         if value in self.kept or node is None:
             return value
@@ -111,8 +130,9 @@ class Recompute:
             lambda a: self.make(a) if isinstance(a, Value) else a, node.args
         )
         out = Value(value.name, value.type)
-        self.prelude.append(Node(node.op, args, node.kwargs, (out,), (), node.span))
-        self.defs[out] = self.prelude[-1]
+        again = replace(node, args=args, outs=(out,), role="backward")
+        self.prelude.append(again)
+        self.defs[out] = again
         self.changed[value] = out
         return out
 
@@ -120,15 +140,3 @@ class Recompute:
 def defined(block: Block) -> set[Value]:
     """Return the values that a block's own nodes define."""
     return {out for node in block.nodes for out in node.outs}
-
-
-def substitute(block: Block, changed: dict[Value, Any]) -> Block:
-    """Return a block with some values it uses replaced, nested blocks included."""
-    nodes = []
-    for node in block.nodes:
-        blocks = tuple(substitute(b, changed) for b in node.blocks)
-        args = replaced(node.args, changed)
-        kwargs = replaced(dict(node.kwargs), changed)
-        nodes.append(Node(node.op, args, kwargs, node.outs, blocks, node.span))
-    results = replaced(block.results, changed)
-    return Block(block.params, tuple(nodes), results)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Value
+from ...graph import Value, unbroadcast
 from ...operations import helpers
 from ...operations.registry import REGISTRY
 from ..abstract import (
@@ -21,7 +21,6 @@ from ..abstract import (
     View,
 )
 from ..operations import AS_OPERATORS, OPERATIONS
-from ..shapes import unbroadcast
 from .table import Args, Handler, Kwargs, intrinsic, operation
 
 __all__: list[str] = []
@@ -320,7 +319,9 @@ for _op, _sign in AS_OPERATORS.items():
 
 @operation("runtime.unbroadcast")
 def _unbroadcast(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    return low.wrap_arg(unbroadcast(low, low.operand(args[0]), low.operand(args[1])))
+    value, primal = low.operand(args[0]), low.operand(args[1])
+    low.build.span = low.span()
+    return low.wrap_arg(unbroadcast(low.build, value, primal))
 
 
 @intrinsic(helpers.known_rank)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..graph import Arg, Value
+from ..types import Type
+from .builder import Builder
+from .form import Arg, Value
 
 __all__ = ["unbroadcast"]
 
 
-def unbroadcast(low: Any, value: Arg, primal: Value) -> Arg:
+def unbroadcast(build: Builder, value: Arg, primal: Arg) -> Arg:
     """Return a cotangent summed over the axes along which its primal was stretched.
 
     Where both types are known this is nothing, or one or two sums; where they are not,
     a call of `runtime.unbroadcast`.
     """
-    found, want = low.type_of(value), low.type_of(primal)
+    found, want = build.type_of(value), build.type_of(primal)
     if found is None or want is None:
         if not isinstance(value, Value):
             return value
-        return low.emit("runtime.unbroadcast", value, primal)
+        return build.emit("runtime.unbroadcast", value, primal)
     if found.rank < want.rank:
         return value
     if found.rank and not want.rank:
-        return low.emit("np.sum", value)
+        return build.emit("np.sum", value)
     lead = found.rank - want.rank
     ones: list[int] = []
     unsure = False
@@ -37,18 +37,18 @@ def unbroadcast(low: Any, value: Arg, primal: Value) -> Arg:
         elif have != need or have == "?":
             unsure = unsure or not _alike(found, want, lead + k, k)
     if unsure:
-        return low.emit("runtime.unbroadcast", value, primal)
+        return build.emit("runtime.unbroadcast", value, primal)
     if lead:
-        axes: Any = 0 if lead == 1 else tuple(range(lead))
-        value = low.emit("np.sum", value, axis=axes)
+        axes: int | tuple[int, ...] = 0 if lead == 1 else tuple(range(lead))
+        value = build.emit("np.sum", value, axis=axes)
         ones = [k - lead for k in ones]
     if ones:
         axes = ones[0] if len(ones) == 1 else tuple(ones)
-        value = low.emit("np.sum", value, axis=axes, keepdims=True)
+        value = build.emit("np.sum", value, axis=axes, keepdims=True)
     return value
 
 
-def _alike(found: Any, want: Any, i: int, j: int) -> bool:
+def _alike(found: Type, want: Type, i: int, j: int) -> bool:
     """Say whether two dimensions without names have equal sizes in both samples."""
     if not found.samples or not want.samples:
         return False
