@@ -21,6 +21,7 @@ __all__ = [
     "Span",
     "SymbackError",
     "UnsupportedSyntaxError",
+    "printable",
 ]
 
 
@@ -46,7 +47,8 @@ class Span:
         >>> Span("src/fit.py", 8).where
         'fit.py:8'
         """
-        return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
+        name = self.file.replace(chr(92), "/").rsplit("/", 1)[-1]
+        return f"{printable(name)}:{self.line}"
 
     @property
     def code(self) -> str:
@@ -71,6 +73,15 @@ class Span:
         width = max(1, min(end - 1, len(self.text.rstrip())) - lead - start)
         caret = " " * start + "^" * width
         return f'  File "{self.file}", line {self.line}\n    {stripped}\n    {caret}'
+
+
+def printable(text: str) -> str:
+    r"""Return a text that stays on its line: what does not print is escaped.
+
+    >>> printable("a\nb.py")
+    'a\\\\nb.py'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class SymbackError(Exception):

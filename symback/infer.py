@@ -12,6 +12,7 @@ import builtins
 import importlib
 import math
 import operator
+import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -29,6 +30,7 @@ __all__ = [
     "Sampler",
     "Unsampled",
     "evaluate",
+    "interrupts",
     "quiet",
     "resolve",
     "sample_pairs",
@@ -234,6 +236,23 @@ class Sampler:
             Exception: whatever NumPy raises where the operation fails on them.
         """
         return evaluate(op, args, kwargs, 0), evaluate(op, args, kwargs, 1)
+
+
+def interrupts(problem: BaseException) -> bool:
+    """Say whether the handler of a signal raised this: a time-out or an interrupt."""
+    if not isinstance(problem, Exception):
+        return True
+    handlers = {
+        getattr(getattr(h, "__func__", h), "__code__", None)
+        for h in map(signal.getsignal, signal.valid_signals())
+        if callable(h)
+    }
+    trace = problem.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 @contextmanager

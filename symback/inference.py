@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .graph import UNDEFINED, Arg, Node, Value, leaves, map_leaves
-from .infer import Sampler, Unsampled
+from .infer import Sampler, Unsampled, interrupts
 from .types import Type
 
 __all__ = ["SampledTypes"]
@@ -67,6 +67,8 @@ class SampledTypes:
 
     mode : ``"generic"`` (nothing is known), ``"symbolic"`` or ``"exact"``.
     defs : the node of each value.
+    alike, numbered : the first value that is computed in the same way, by value and
+        by operation.
     failed : what is done where an operation fails on its samples.
     """
 
@@ -76,6 +78,8 @@ class SampledTypes:
         self.generic = mode == "generic"
         self.failed = failed
         self.defs: dict[Value, Node] = {}
+        self.alike: dict[Value, Value] = {}
+        self.numbered: dict[Any, Value] = {}
 
     def outputs(
         self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg], count: int
@@ -117,6 +121,8 @@ class SampledTypes:
         except Unsampled:
             return None
         except Exception as problem:
+            if interrupts(problem):
+                raise
             self.failed(op, args, problem)
             return None
 
@@ -214,15 +220,30 @@ class SampledTypes:
         return Value(leaf.name, Type("list", "", (), made))
 
     def _mask_key(self, mask: Value) -> Any:
-        """Return a key that two computations of the same mask share."""
-        node = self.defs.get(mask)
-        if node is None or node.op in ("for", "while", "if"):
-            return mask
-        parts = tuple(
-            self._mask_key(a) if isinstance(a, Value) else repr(a)
-            for a in leaves(node.args)
-        )
-        return (node.op, parts)
+        """Return a key that two computations of the same mask share.
+
+        Each value is numbered once: a graph whose parts are used twice is no tree.
+        """
+        todo = [mask]
+        while todo:
+            value = todo[-1]
+            node = self.defs.get(value)
+            if value in self.alike:
+                todo.pop()
+            elif node is None or node.op in ("for", "while", "if"):
+                self.alike[todo.pop()] = value
+            else:
+                inputs = [v for v in node.inputs if v not in self.alike]
+                if inputs:
+                    todo += inputs
+                    continue
+                parts = tuple(
+                    self.alike[a] if isinstance(a, Value) else repr(a)
+                    for a in leaves((node.args, dict(node.kwargs)))
+                )
+                key = (str(node.op), parts, node.outs.index(value))
+                self.alike[todo.pop()] = self.numbered.setdefault(key, value)
+        return self.alike[mask]
 
     def of_samples(self, samples: tuple[Any, ...]) -> Type | None:
         """Return the type that two stand-ins for a value show."""

@@ -5,6 +5,7 @@ What generates sources is imported where it is first used: decorating costs noth
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -23,6 +24,14 @@ R = TypeVar("R")
 
 GENERATING = threading.RLock()
 """Held while a source is generated: it sets Python's own limits and filters."""
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of the parent's other threads: none may hold the lock then.
+    os.register_at_fork(
+        before=GENERATING.acquire,
+        after_in_parent=GENERATING.release,
+        after_in_child=GENERATING.release,
+    )
 
 MANY = 4096
 """Remembered signatures of one function; beyond it they are forgotten."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from ..graph import EFFECTS, UNDEFINED, Arg, Block, Node, Value, leaves
 from ..passes.aliases import INPLACE, Aliases
+from ..passes.drop import raises
 from .walk import Loops
 
 __all__ = ["Plan", "boolean", "plan"]
@@ -81,11 +82,13 @@ class _Planner:
             if node.op == "stop_gradient":
                 self.plan.same[node.out] = node.args[0]
 
-    def block(self, block: Block, collected: Sequence[int] = ()) -> Counter[Value]:
+    def block(
+        self, block: Block, collected: Sequence[int] = (), tried: bool = False
+    ) -> Counter[Value]:
         """Decide for the values of a block and return how often it uses each value.
 
         The results at the places `collected` are collected where they are defined, not
-        at the end.
+        at the end.  In a block that is `tried`, what may raise is printed.
         """
         places: dict[Value, list[int]] = {}
         total: Counter[Value] = Counter()
@@ -96,7 +99,8 @@ class _Planner:
                 total[value] += 1
         for position in range(end - 1, -1, -1):
             node = block.nodes[position]
-            if not any(out in total for out in node.outs) and not _acts(node):
+            needed = any(out in total for out in node.outs) or _acts(node)
+            if not needed and not (tried and raises(node)):
                 self.plan.dead.add(node)
                 continue
             direct, nested = self._uses(node)
@@ -138,7 +142,8 @@ class _Planner:
                     for k in range(len(node.args[-1]), len(node.outs))
                     if isinstance(block.results[flags + k], Value)
                 ]
-            nested += self.block(block, collected)
+            tried = "catch" in node.kwargs and block is node.blocks[0]
+            nested += self.block(block, collected, tried)
         for block in node.blocks:
             for param in block.params:
                 targets = self.loops.targets(param)

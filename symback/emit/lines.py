@@ -124,7 +124,10 @@ class Lines:
         if statement.catch is not None:
             yield Line(depth, "try:", statement.span)
             yield from self._body(then, depth)
-            yield Line(depth, f"except {print_expression(statement.catch)}:")
+            caught = print_expression(statement.catch)
+            if isinstance(statement.catch, ast.Tuple):
+                caught = f"({caught.strip('()')})"
+            yield Line(depth, f"except {caught}:")
             yield from self._body(orelse, depth)
             return
         if not then and not orelse:

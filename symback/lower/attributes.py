@@ -24,6 +24,7 @@ from .abstract import (
     Tup,
     View,
 )
+from .core import Raises
 from .functions import Functions
 from .names import Path
 from .operations import METHODS, is_users, name_of
@@ -81,8 +82,8 @@ class Attributes(Functions):
                 )
             return Known(found, inner)
         if isinstance(thing, str | bytes | int | float | complex | tuple | np.dtype):
-            found = getattr(thing, name)
-            return Known(found)
+            with self.trying():
+                return Known(getattr(thing, name))
         if type(thing).__module__.startswith(("scipy.", "numpy.")):
             return Known(getattr(thing, name))
         # An object of the user's: its attributes are read anew at each call.
@@ -165,7 +166,17 @@ class Attributes(Functions):
         if known is None:
             title = value.name if isinstance(value, Value) else None
             raise self.ask_arguments(title or "it", f"is asked for `.{name}`")
-        raise self.refuse(f"{self.describe(item)} has no attribute `{name}`")
+        self.check_attribute(value, name)
+        raise self.refuse(f"the attribute `{name}` of an array is not supported")
+
+    def check_attribute(self, value: Any, name: str) -> None:
+        """Raise where a number or an array has no such attribute in Python either."""
+        known = self.type_of(value)
+        if known is not None and known.samples:
+            if not hasattr(known.samples[0], name):
+                what = type(known.samples[0]).__name__
+                problem = self.refuse(f"`{what}` has no attribute `{name}`")
+                raise Raises(AttributeError, problem)
 
     def shape_of(self, value: Any) -> Any:
         """Return an array's shape: a tuple of run-time integers for a known rank."""

@@ -6,6 +6,7 @@ Where the condition is known only one of them is lowered.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..graph import UNDEFINED, Block, Node, Value
@@ -20,6 +21,7 @@ from .abstract import (
     Shape,
     Tup,
 )
+from .core import Raises
 from .joins import Joins
 from .templates import Template
 
@@ -49,17 +51,53 @@ class Branches(Joins):
             sides = []
             for part in (then, other):
                 self.state = dict(before)
-                nodes, state, result = self.nested(part)
+                nodes, state, result = self.nested(partial(self.ended, part))
                 state["t", 0] = UNDEFINED if result is None else result
                 sides.append((nodes, state))
         finally:
             self.conditional -= 1
         return self.merge(test, before, sides, span, catch)
 
+    def ended(self, part: Callable[[], Any]) -> Any:
+        """Run one side of a branch; what surely raises there raises at run time."""
+        mark = len(self.stack)
+        try:
+            return part()
+        except Raises as sure:
+            if self.fixed_span is not None or sure.kind.__module__ != "builtins":
+                raise
+            del self.stack[mark:]
+            text = getattr(sure.problem, "message", str(sure.problem))
+            self.effect("raise", self.emit(f"builtins.{sure.kind.__name__}", text))
+            self.state["d", 0] = True
+            return None
+
+    def one_side(self, test: Any, sides: Any, ends: list[bool], span: Any) -> Any:
+        """Make an ``if`` of which a side ends in ``raise``: what follows is the other.
+
+        After ``if bad: raise ...`` there is nothing to join.
+        """
+        stay = ends.index(False) if not all(ends) else 1
+        blocks = [self.block((), nodes, ()) for nodes, _ in sides]
+        nodes, state = sides[stay]
+        if not all(ends):
+            blocks[stay] = self.block((), [], ())
+        self.append(Node("if", (test,), {}, (), tuple(blocks), span))
+        if all(ends):
+            state["d", 0] = True
+        else:
+            self.nodes += nodes
+        self.state = state
+        found = state.pop(("t", 0), None)
+        return None if found is UNDEFINED else found
+
     def merge(
         self, test: Any, before: Any, sides: Any, span: Any, catch: Any = None
     ) -> Any:
         """Make an ``if`` node of two lowered sides and join their states."""
+        ends = [state.pop(("d", 0), False) for _, state in sides]
+        if catch is None and any(ends):
+            return self.one_side(test, sides, ends, span)
         (nodes1, state1), (nodes2, state2) = sides
         self.left, self.right = state1, state2
         templates: dict[Any, Template] = {}

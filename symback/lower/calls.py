@@ -172,7 +172,8 @@ class Calls(Library):
             plain = isinstance(owner, str | bytes | int | float | tuple)
             pure = plain or thing in PURE_BUILTINS
             if pure and not any(k is UNDEFINED for k in known) and not kwargs:
-                return self.from_python(thing(*known))
+                with self.trying():
+                    return self.from_python(thing(*known))
         static = inspect.getattr_static(type(thing), "__call__", None)
         if isinstance(static, types.FunctionType):
             return self.call_value(Known(static), [function, *args], kwargs)

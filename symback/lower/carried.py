@@ -121,7 +121,7 @@ class Carried(Conditions):
         self.left, self.right = inside, after
         found: dict[Any, Template] = {}
         for key in dict.fromkeys([*before, *after]):
-            if key[0] in ("m", "ro", "t", "f"):
+            if key[0] in ("m", "ro", "t", "f", "d"):
                 continue
             a, b = self.held(inside, key), self.held(after, key)
             if a is b or (key[0] == "h" and key not in before and a is UNDEFINED):

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from .abstract import Known, Tup, always
-from .statements import Statements
+from .exceptions import Exceptions
 
 __all__ = ["Conditions"]
 
 
-class Conditions(Statements):
+class Conditions(Exceptions):
     """Lower ``if`` and ``match``."""
 
     def on_If(self, node: ast.If, rest: list[ast.stmt]) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import ShapeError, Span, UnsupportedSyntaxError
+from ..errors import ShapeError, Span, SymbackError, UnsupportedSyntaxError
 from ..graph import Arg, Builder, Node, Param, Value, leaves
-from ..infer import Sampler
+from ..infer import Sampler, interrupts
 from ..inference import SampledTypes
 from ..types import Type
 from .abstract import NeedStatic, Retry
@@ -70,6 +70,7 @@ State = dict[tuple[Any, ...], Any]
 ("m", cell) : the cells with which it may share memory;
 ("ro", cell) : why it must not be written to, and what to do instead;
 ("f", cell) : what makes the missing items of a dict;
+("d", 0) : whether the path has ended in `raise`;
 ("t", 0) : the result of a branch that is being lowered.
 """
 
@@ -240,6 +241,20 @@ class Core:
                     param = "shape"
                 todo += node.inputs
         return None, param
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Do what Python does with known objects: what fails then fails in each run."""
+        try:
+            yield
+        except (SymbackError, NeedStatic, Retry, Raises, Unassigned):
+            raise
+        except Exception as problem:
+            if interrupts(problem):
+                raise
+            what = f"{type(problem).__name__}: {problem}"
+            failure = self.refuse(f"this fails whenever it runs: {what}")
+            raise Raises(type(problem), failure) from problem
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:

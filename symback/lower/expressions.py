@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Value
+from ..infer import interrupts
 from ..operations.registry import OPERATORS
 from .abstract import (
     Array,
@@ -360,6 +361,8 @@ class Expressions(Branches, ABC):
         try:
             result = function(*values)
         except Exception as problem:
+            if interrupts(problem):
+                raise
             # What fails in the user's function fails in the same way when it runs.
             if all(isinstance(v, int | float | complex) for v in values):
                 return _MISSING

@@ -8,6 +8,7 @@ the abstract value is taken apart and rebuilt.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..errors import InternalError
@@ -115,6 +116,10 @@ class Joins(Shares):
         if isinstance(a, DictRef) and isinstance(b, DictRef):
             part = self.join(self.held_a(a), self.held_b(b))
             return Template("dict", (part,), cells=self.memory(a, b))
+        if isinstance(a, Obj) and isinstance(b, Obj) and a.value is b.value:
+            part = self.join(self.held_a(a), self.held_b(b))
+            if part.kind != "poison":
+                return Template("object", (part,), like=a)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Template("items", tuple(map(self.join, a, b)))
         if isinstance(a, tuple | RunList) and isinstance(b, tuple | RunList):
@@ -141,11 +146,11 @@ class Joins(Shares):
 
     def held_a(self, ref: Any) -> Any:
         """Return a container's content in the first of the states being joined."""
-        return self.left.get(("h", ref.cell), UNDEFINED)
+        return self.held(self.left, ("h", ref.cell))
 
     def held_b(self, ref: Any) -> Any:
         """Return a container's content in the second of the states being joined."""
-        return self.right.get(("h", ref.cell), UNDEFINED)
+        return self.held(self.right, ("h", ref.cell))
 
     def join_undefined(self, item: Any) -> Template:
         """Return the template of a name that has a value on one path only."""
@@ -175,7 +180,16 @@ class Joins(Shares):
                 parts = tuple(map(self.join_undefined, held.values()))
                 part = Template("dictitems", parts, names=tuple(held))
                 return Template("dict", (part,), cells=self.memory(item))
-        if isinstance(item, Known | Function | Partial):
+        if isinstance(item, Obj):
+            key = ("h", item.cell)
+            held = self.held(self.left, key)
+            held = self.held(self.right, key) if held is UNDEFINED else held
+            if not isinstance(held, dict):
+                return Template("poison", like=held)
+            parts = tuple(map(self.join_undefined, held.values()))
+            part = Template("dictitems", parts, names=tuple(held))
+            return Template("object", (part,), like=item)
+        if isinstance(item, Known | Function | Partial | type):
             return Template("same", like=item)
         return Template(
             "poison", like=Poison("a name has a value on one of the paths only")
@@ -241,7 +255,7 @@ class Joins(Shares):
             return [self.operand(item)]
         if template.kind == "tuple":
             items = item.items
-        elif template.kind in ("list", "dict"):
+        elif template.kind in ("list", "dict", "object"):
             return self.flatten(template.parts[0], self.content(item.cell))
         elif template.kind == "items":
             items = item
@@ -275,6 +289,10 @@ class Joins(Shares):
             cell = self._new_cell(template)
             self.state["h", cell] = self.instantiate(template.parts[0], values)
             return ListRef(cell) if kind == "list" else DictRef(cell)
+        if kind == "object":
+            cell = self._new_cell(template)
+            self.state["h", cell] = self.instantiate(template.parts[0], values)
+            return replace(template.like, cell=cell)
         if kind == "items":
             return tuple(self.instantiate(p, values) for p in template.parts)
         if kind == "dictitems":

@@ -92,6 +92,7 @@ class Methods(Calls):
         if self.type_of(value) is None:
             title = value.name if isinstance(value, Value) else None
             raise self.ask_arguments(title or "it", f"is asked for `.{name}()`")
+        self.check_attribute(value, name)
         raise self.refuse(f"the array method `{name}` is not supported")
 
     def mutating_method(

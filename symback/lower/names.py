@@ -212,8 +212,12 @@ class Names(Comparisons, Subscripts):
             return Known(thing, path)
         if isinstance(thing, float | np.generic | np.ndarray):
             item = self.wrap(self.captured_value(thing, path))
-            if isinstance(item, Array) and isinstance(thing, np.ndarray):
-                self.outside_cells.add(item.cell)
+            if isinstance(item, Array):
+                # It is there from the start, wherever it is read first.
+                key = ("h", item.cell)
+                self.captured_cells[key] = self.state.pop(key)
+                if isinstance(thing, np.ndarray):
+                    self.outside_cells.add(item.cell)
             return item
         if isinstance(thing, tuple):
             self.guards[path.step("len", "")] = len(thing)

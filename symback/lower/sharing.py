@@ -60,9 +60,9 @@ class Shares(Cells):
         kind = template.kind
         if kind == "array":
             return [None if item is UNDEFINED else self.root(item)]
-        if kind in ("list", "dict"):
-            cell = None if item is UNDEFINED else self.root(item)
-            held = UNDEFINED if cell is None else state.get(("h", cell), UNDEFINED)
+        if kind in ("list", "dict", "object"):
+            cell = None if item is UNDEFINED else item.cell
+            held = UNDEFINED if cell is None else self.held(state, ("h", cell))
             return [cell, *self.places(template.parts[0], held, state)]
         items: Any = [UNDEFINED] * len(template.parts)
         if template.parts and item is not UNDEFINED:

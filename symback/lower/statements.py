@@ -1,4 +1,4 @@
-"""Statements: early exits, exceptions, contexts, imports and definitions."""
+"""Statements: early exits, contexts, imports and definitions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..graph import UNDEFINED, Node
-from .abstract import DictRef, Function, Known, ListRef, Tup, always
+from .abstract import DictRef, Function, Known, ListRef, always
 from .assignment import Assignment
-from .core import Frame, Raises
+from .core import Frame
 
 __all__ = ["Statements"]
 
@@ -126,7 +124,12 @@ class Statements(Assignment):
         item = self.value(node.exc)
         if isinstance(item, Known) and isinstance(item.value, type):
             item = self.emit_exception(item.value, [])
-        self.effect("raise", self.operand(item))
+        self.leave(self.operand(item))
+
+    def leave(self, exception: Any) -> None:
+        """Raise an exception, which ends this path."""
+        self.effect("raise", exception)
+        self.state["d", 0] = True
         self.state["x", self.frame.number, "ret"] = Known(True)
         self.state["x", self.frame.number, "val"] = UNDEFINED
 
@@ -240,90 +243,6 @@ class Statements(Assignment):
         for context in reversed(opened):
             args: Any = (context, "__exit__", (None, None, None), {})
             self.append(Node("method", args, {}, (), (), self.span()))
-
-    def do_Try(self, node: ast.Try) -> None:
-        if len(node.handlers) > 1:
-            raise self.refuse("`try` with several `except` clauses is not supported")
-        if not node.handlers:
-            self.run(node.body)
-            self.finally_(node.finalbody)
-            return
-        handler = node.handlers[0]
-        names, classes = self.caught(handler)
-        before, count = dict(self.state), len(self.nodes)
-        mark = len(self.stack)
-
-        def body() -> Any:
-            self.run(node.body)
-            changed = [
-                k for k in before if k[0] == "h" and self.state.get(k) is not before[k]
-            ]
-            if changed:
-                raise self.refuse(
-                    "an array or list is changed inside `try`",
-                    "work on a copy made inside, and assign it at the end.",
-                )
-            return Known(True)
-
-        def other() -> Any:
-            if handler.name:
-                self.poison_name(handler.name, f"`{handler.name}` cannot be used here")
-            self.run(handler.body)
-            return Known(False)
-
-        try:
-            with self.at(node):
-                fine = self.choose(True, body, other, names)
-        except Raises as known:
-            if not issubclass(known.kind, classes):
-                raise
-            # It raises whenever it runs: the handler is what happens.
-            del self.nodes[count:], self.stack[mark:]
-            self.state = before
-            other()
-            fine = Known(False)
-        if node.orelse:
-            self.choose(
-                self.truth(fine), lambda: self.unless_left(node.orelse), lambda: None
-            )
-        self.finally_(node.finalbody)
-
-    def unless_left(self, body: Sequence[ast.stmt]) -> None:
-        """Lower statements that run unless the block before them was left."""
-        done = self.exited()
-        if not isinstance(done, Known):
-            self.choose(self.negate(done), lambda: self.go_on(body), lambda: None)
-        elif not done.value:
-            self.run(body)
-
-    def finally_(self, body: Sequence[ast.stmt]) -> None:
-        """Lower statements that run however the block before them was left."""
-        kept = {key: self.state[key] for key in self.frame.exits}
-        self.state.update(dict.fromkeys(kept, Known(False)))
-        self.run(body)
-        for key, flag in kept.items():
-            now = self.state[key]
-            if isinstance(now, Known) and not now.value:
-                self.state[key] = flag
-
-    def caught(self, handler: ast.ExceptHandler) -> tuple[Any, tuple[type, ...]]:
-        """Return the exceptions of an ``except`` clause: their names and classes."""
-        kinds: list[Any] = [Known(Exception)]
-        if handler.type is not None:
-            found = self.value(handler.type)
-            kinds = list(found.items) if isinstance(found, Tup) else [found]
-        names = []
-        for kind in kinds:
-            thing = kind.value if isinstance(kind, Known) else None
-            if not isinstance(thing, type):
-                raise self.refuse("which exceptions are caught must be known")
-            if thing.__module__ == "builtins":
-                names.append(f"builtins.{thing.__name__}")
-            elif thing is np.linalg.LinAlgError:
-                names.append("np.linalg.LinAlgError")
-            else:
-                raise self.refuse("only Python's and NumPy's exceptions can be caught")
-        return tuple(names), tuple(k.value for k in kinds)
 
 
 def _refusal(node: ast.stmt) -> str:

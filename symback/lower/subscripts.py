@@ -80,10 +80,11 @@ class Subscripts(Expressions):
                 return self.joined_arrays(item.value is np.c_, index)
             if isinstance(item.value, np.ndarray | np.generic):
                 raise self.refuse("this array is not known here")
-            if isinstance(index, slice):
-                return Known(item.value[self.known_slice(index)])
-            if isinstance(index, Known):
-                return Known(item.value[index.value])
+            with self.trying():
+                if isinstance(index, slice):
+                    return Known(item.value[self.known_slice(index)])
+                if isinstance(index, Known):
+                    return Known(item.value[index.value])
             raise self.need_static(self.operand(index), "this index must be known")
         if isinstance(item, Shape):
             return self.emit("getitem", item.value, self.operand(index))

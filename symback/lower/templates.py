@@ -14,8 +14,8 @@ class Template:
     """How two abstract values that differ are carried as graph values.
 
     kind : ``"same"`` (nothing is carried), ``"leaf"``, ``"array"``, ``"tuple"``,
-        ``"list"``, ``"dict"``, ``"poison"``, or of the content of a cell ``"items"``,
-        ``"dictitems"`` or ``"runlist"``.
+        ``"list"``, ``"dict"``, ``"object"``, ``"poison"``, or of the content of a cell
+        ``"items"``, ``"dictitems"`` or ``"runlist"``.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Template:
 def grown(template: Template, extra: Iterator[frozenset[int]]) -> Template:
     """Return a template whose new cells may be more of the cells there are."""
     cells = template.cells
-    if template.kind in ("array", "list", "dict"):
+    if template.kind in ("array", "list", "dict", "object"):
         cells = cells | next(extra)
     parts = tuple(grown(part, extra) for part in template.parts)
     return replace(template, cells=cells, parts=parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..graph import EFFECTS, Arg, Block, Graph, Node, Value, leaves
 
-__all__ = ["drop"]
+__all__ = ["drop", "raises"]
 
 
 def drop(graph: Graph) -> Graph:
@@ -29,16 +29,34 @@ def _values(arg: Arg) -> list[Value]:
     return [a for a in leaves(arg) if isinstance(a, Value)]
 
 
+HARMLESS = frozenset(
+    "dim shape np.shape np.ndim np.size fstring add sub mul neg pos lt le gt ge eq ne "
+    "is_ is_not not_ list list_append stop_gradient np.zeros_like np.ones_like".split()
+)
+"""Operations that raise nothing where their operands have types that fit."""
+
+
+def raises(node: Node) -> bool:
+    """Say whether a node may raise."""
+    return any(not n.blocks and n.op not in HARMLESS for n in node.walk())
+
+
 def _acts(node: Node) -> bool:
     """Say whether a node, or one nested in it, acts on the world."""
     return any(n.op in EFFECTS for n in node.walk())
 
 
-def _sweep(nodes: tuple[Node, ...], live: set[Value]) -> list[Node]:
-    """Keep the nodes that `live` needs, adding what they need to it."""
+def _sweep(
+    nodes: tuple[Node, ...], live: set[Value], tried: bool = False
+) -> list[Node]:
+    """Keep the nodes that `live` needs, adding what they need to it.
+
+    tried : keep those that may raise, too: the block is that of a ``try``.
+    """
     kept: list[Node] = []
     for node in reversed(nodes):
-        if not any(out in live for out in node.outs) and not _acts(node):
+        needed = any(out in live for out in node.outs) or _acts(node)
+        if not needed and not (tried and raises(node)):
             continue
         if node.op == "if":
             node = _branch(node, live)
@@ -55,10 +73,11 @@ def _sweep(nodes: tuple[Node, ...], live: set[Value]) -> list[Node]:
 def _branch(node: Node, live: set[Value]) -> Node:
     used = [k for k, out in enumerate(node.outs) if out in live]
     blocks = []
-    for block in node.blocks:
+    for number, block in enumerate(node.blocks):
         results = tuple(block.results[k] for k in used)
         inner = set(_values(results))
-        nodes = _sweep(block.nodes, inner)
+        tried = "catch" in node.kwargs and number == 0
+        nodes = _sweep(block.nodes, inner, tried)
         blocks.append(Block((), tuple(nodes), results))
     outs = tuple(node.outs[k] for k in used)
     return replace(node, outs=outs, blocks=tuple(blocks))

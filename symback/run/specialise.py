@@ -24,6 +24,7 @@ from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, RuleGraphs, Unassi
 from ..passes import tidied, tidy
 from ..transform import Joint, differentiate
 from .load import load
+from .report import unforeseen
 
 __all__ = ["Source", "Specialised", "build", "generate"]
 
@@ -182,6 +183,18 @@ def generate(
     Raises:
         UnsupportedSyntaxError, MissingRuleError, NotScalarError, ShapeError, ...
     """
+    with unforeseen(function):
+        return _settled(function, arguments, wrt, single, generic)
+
+
+def _settled(
+    function: Any,
+    arguments: dict[str, Any],
+    wrt: tuple[str, ...],
+    single: bool,
+    generic: bool,
+) -> Source:
+    """Generate again and again until nothing more of the arguments must be known."""
     mode = "generic" if generic else "symbolic"
     static: frozenset[str] = frozenset()
     unroll = False
@@ -372,6 +385,11 @@ def _check_wrt(low: Lowerer, wrt: tuple[str, ...], span: Span | None) -> None:
 
 def build(source: Source, function: Any) -> Specialised:
     """Load a source's text."""
+    with unforeseen(function):
+        return _loaded(source, function)
+
+
+def _loaded(source: Source, function: Any) -> Specialised:
     title = getattr(function, "__qualname__", "loss")
     filename = f"<symback {title} value_and_grad {next(_numbers)}>"
     loaded = load(source.text, source.name, filename)

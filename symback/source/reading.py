@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import linecache
 import types
 import warnings
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import SourceUnavailableError, Span
+from .compiled import compiled_alike
 
 __all__ = ["FunctionSource", "read_function", "read_rule"]
 
@@ -272,6 +274,42 @@ def _parsed(file: str, raw: list[str]) -> Definitions:
     return definitions
 
 
+def _mangle(node: ast.AST, owner: str) -> None:
+    """Give private names inside classes the names that Python's compiler gives them.
+
+    >>> tree = ast.parse("def f(self): return self.__x")
+    >>> _mangle(tree, "A")
+    >>> "self._A__x" in ast.unparse(tree)
+    True
+    """
+    if not owner:
+        return
+    if isinstance(node, ast.ClassDef):
+        owner = node.name.lstrip("_")
+    else:
+        # Neither names of definitions (those of their code objects), nor of arguments.
+        plain = ast.FunctionDef | ast.AsyncFunctionDef | ast.keyword
+        fields = () if isinstance(node, plain) else node._fields
+        for name in {"id", "attr", "arg", "asname"}.intersection(fields):
+            found = getattr(node, name)
+            private = isinstance(found, str) and found.startswith("__")
+            if private and not found.endswith("__"):
+                setattr(node, name, f"_{owner}{found}")
+    for child in ast.iter_child_nodes(node):
+        _mangle(child, owner)
+
+
+def _owner(function: types.FunctionType) -> str:
+    """Return the class in which a function is defined, without leading underscores."""
+    names = function.__qualname__.split(".")
+    inside = [
+        name
+        for name, following in itertools.pairwise(names)
+        if "<locals>" not in (name, following)
+    ]
+    return inside[-1].lstrip("_") if inside else ""
+
+
 def _choose(
     definitions: Sequence[Definition], function: types.FunctionType
 ) -> Definition:
@@ -281,11 +319,15 @@ def _choose(
     the instructions, which lie inside the right body and as tightly as can be.
     """
     code = function.__code__
+    for definition in definitions:
+        _mangle(definition, _owner(function))
     alike = [d for d in definitions if _signature(d) == _code_signature(code)]
     if len(alike) > 1:
         alike = _tightest(alike, code)
     if len(alike) == 1 and _last_line(code) <= (alike[0].end_lineno or 0):
-        return alike[0]
+        if compiled_alike(alike[0], code):
+            return alike[0]
+        alike = []
     if alike[1:]:
         raise SourceUnavailableError(
             f"which lambda of {code.co_filename}, line {code.co_firstlineno}, is meant "

@@ -138,7 +138,8 @@ def _convert(kind: type) -> Handler:
             imaginary = low.operate("mul", args[1], Known(1j))
             return low.operate("add", item, imaginary)
         if isinstance(item, Known):
-            return Known(kind(item.value, *(a.value for a in args[1:])))
+            with low.trying():
+                return Known(kind(item.value, *(a.value for a in args[1:])))
         if kind is bool:
             truth = low.truth(item)
             return (
