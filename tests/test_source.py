@@ -426,3 +426,13 @@ def test_lambdas_without_positions(load: Load) -> None:
     bare = types.FunctionType(same.f.__code__.replace(co_linetable=b""), {})
     with pytest.raises(SourceUnavailableError, match="cannot be told"):
         read_function(bare)
+
+
+def test_a_text_edited_after_import_is_refused(load: Load, tmp_path: Path) -> None:
+    module = load("def f(x):\n    return x * 2\n\n\ndef g(x):\n    return x\n")
+    file = Path(module.__file__)
+    assert read_function(module.f).name == "f"
+    file.write_text("def f(x):\n    return x * 3\n\n\ndef g(x):\n    return x\n")
+    with pytest.raises(SourceUnavailableError, match="has changed since"):
+        read_function(module.f)
+    assert read_function(module.g).name == "g"

@@ -274,7 +274,7 @@ def _parsed(file: str, raw: list[str]) -> Definitions:
     return definitions
 
 
-def _mangle(node: ast.AST, owner: str) -> None:
+def _mangle(node: ast.AST, owner: str, outermost: bool = True) -> None:
     """Give private names inside classes the names that Python's compiler gives them.
 
     >>> tree = ast.parse("def f(self): return self.__x")
@@ -287,16 +287,17 @@ def _mangle(node: ast.AST, owner: str) -> None:
     if isinstance(node, ast.ClassDef):
         owner = node.name.lstrip("_")
     else:
-        # Neither names of definitions (those of their code objects), nor of arguments.
-        plain = ast.FunctionDef | ast.AsyncFunctionDef | ast.keyword
-        fields = () if isinstance(node, plain) else node._fields
-        for name in {"id", "attr", "arg", "asname"}.intersection(fields):
+        fields = () if isinstance(node, ast.keyword) else node._fields
+        names = {"id", "attr", "arg", "asname"}
+        if not outermost and isinstance(node, ast.FunctionDef):
+            names.add("name")
+        for name in names.intersection(fields):
             found = getattr(node, name)
             private = isinstance(found, str) and found.startswith("__")
             if private and not found.endswith("__"):
                 setattr(node, name, f"_{owner}{found}")
     for child in ast.iter_child_nodes(node):
-        _mangle(child, owner)
+        _mangle(child, owner, False)
 
 
 def _owner(function: types.FunctionType) -> str:

@@ -26,7 +26,7 @@ class Model:
 @PROGRAMS.at(-1.0)
 def two_clauses(x):
     try:
-        y = 1 / x
+        y = 1 / x  # noqa: F841 - it may raise
         z = math.log(x)
     except ZeroDivisionError:
         z = 5.0 + x

@@ -32,12 +32,12 @@ def test_a_fault_of_symbacks_own(monkeypatch):
         assert part in str(found.value)
 
 
-class Late(Exception):
+class LateError(Exception):
     """What a handler raises that stops what takes too long."""
 
 
 def ring(*_):
-    raise Late
+    raise LateError
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
@@ -52,7 +52,7 @@ def test_a_time_out_is_not_swallowed(monkeypatch):
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.08)
     try:
-        with pytest.raises(Late):
+        with pytest.raises(LateError):
             symback.grad(loss)(np.ones(3))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
