@@ -24,7 +24,7 @@ def test_a_fault_of_symbacks_own(monkeypatch):
     def broken(*args):
         raise KeyError("oops")
 
-    monkeypatch.setattr(specialise, "reverse", broken)
+    monkeypatch.setattr(specialise, "tidy", broken)
     with pytest.raises(symback.InternalError) as found:
         symback.grad(loss)(np.ones(3))
     assert isinstance(found.value.__cause__, KeyError)
