@@ -1,9 +1,10 @@
-"""Types by trial: run an operation on two small stand-ins and read what NumPy says.
+"""Types by trial: run an operation on small stand-ins and read what NumPy says.
 
-Every typed value carries two samples whose dimensions are different numbers wherever
-the user's dimensions may differ.  An operation is typed by running it on both; two
-dimensions are equal (or one) only if they are so in both samples.  So shapes, dtypes
-and promotion are NumPy's own, for any function, and no shape rule is written down here.
+Every typed value carries `SAMPLES` samples.  An operation is typed by running it on
+each of them, so shapes, dtypes and promotion are NumPy's own, for any function, and no
+shape rule is written down here.  Two dimensions are equal, or one, only if they are so
+in every sample: their sizes are generic, so that no offset, multiple, sum, product or
+quotient of some dimensions is another in all samples unless it always is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 import operator
 import signal
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache
 from io import StringIO
@@ -24,37 +25,100 @@ import numpy as np
 
 from . import runtime
 from .graph import UNDEFINED, Arg, Value, map_leaves
+from .sizes import Linear, Sizes, fitted
 from .types import Type
 
 __all__ = [
+    "DIMENSIONS",
+    "SAMPLES",
     "Sampler",
     "Unsampled",
     "evaluate",
     "interrupts",
     "quiet",
     "resolve",
-    "sample_pairs",
     "silent",
 ]
 
-PAIRS = [(5, 7), (7, 11), (11, 13), (13, 5), (17, 19), (19, 23), (23, 17), (29, 31)]
-"""Sizes of the first symbolic dimensions in the two samples; pairwise different."""
+SAMPLES = 3
+"""Stand-ins of every value: two decide, and the third confirms."""
 
-SMALL = [(1, 2), (2, 3), (1, 3), (2, 4), (3, 4), (2, 1), (3, 1), (3, 2), (4, 2), (4, 3)]
+DIMENSIONS: tuple[Sizes, ...] = (
+    (36, 25, 40),
+    (37, 33, 17),
+    (31, 41, 24),
+    (20, 28, 32),
+    (41, 29, 22),
+    (17, 23, 41),
+    (33, 36, 28),
+    (26, 38, 27),
+)
+"""Sizes of the first dimensions: generic, and no one is always the longer of two.
+
+Found by trial: no combination of up to three of them with small factors, no quotient by
+2, 3 or 4 and no product of two, with any constant added, meets another in all samples.
+"""
+
+MORE: tuple[Sizes, ...] = (
+    (57, 26, 61),
+    (51, 42, 19),
+    (32, 55, 39),
+    (44, 40, 26),
+    (27, 50, 46),
+    (48, 61, 37),
+    (47, 34, 35),
+    (28, 57, 48),
+    (54, 17, 47),
+    (50, 27, 29),
+    (61, 22, 59),
+    (19, 47, 31),
+    (53, 58, 51),
+    (18, 37, 36),
+    (35, 48, 55),
+    (60, 54, 25),
+)
+"""Sizes as generic as `DIMENSIONS`, of further dimensions and of counts of entries."""
+
+INTEGERS: tuple[Sizes, ...] = (
+    (8, 2, 4),
+    (6, 3, 7),
+    (1, 6, 7),
+    (5, 8, 3),
+    (4, 2, 3),
+    (8, 5, 3),
+    (1, 2, 4),
+    (2, 7, 3),
+)
 """Values of integers known only at run time: within every sampled dimension."""
+
+SMALL: tuple[Sizes, ...] = (
+    (1, 2, 0),
+    (2, 3, 1),
+    (1, 3, 2),
+    (3, 1, 2),
+    (2, 1, 3),
+    (3, 2, 4),
+)
+"""The same where dimensions have their true sizes, which may be small."""
 
 
 class Unsampled(Exception):
     """An operand has no samples: nothing can be tried."""
 
 
-def sample_pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Yield the sizes of `count` symbolic dimensions."""
-    for number in range(count):
-        if number < len(PAIRS):
-            yield PAIRS[number]
-        else:
-            yield 31 + 2 * number, 33 + 4 * number
+def more_sizes() -> Iterator[Sizes]:
+    """Yield sizes that differ from one another, without end."""
+    yield from MORE
+    state, met = 1, {*DIMENSIONS, *MORE}
+    while True:
+        found = []
+        for _ in range(SAMPLES):
+            state = (state * 1103515245 + 12345) % 2**31
+            found.append(17 + (state >> 8) % 80)
+        sizes = tuple(found)
+        if len(set(sizes)) == SAMPLES and sizes not in met:
+            met.add(sizes)
+            yield sizes
 
 
 def _setitem(x: Any, index: Any, value: Any) -> Any:
@@ -176,41 +240,73 @@ def evaluate(op: str, args: tuple[Arg, ...], kwargs: dict[str, Arg], which: int)
 
 
 class Sampler:
-    """Makes samples and names dimensions; one for each lowering."""
+    """Makes samples and names dimensions; one for each lowering.
 
-    def __init__(self) -> None:
-        self.names: dict[tuple[int, int], str] = {}
-        self.fresh = 0
-        self.small = 0
-        self.by_key: dict[Any, tuple[int, int]] = {}
+    exact : dimensions have their true sizes, which may be small.
+    symbols : sizes of the arguments by name.
+    names : of dimensions by their sizes; what has no form is ``"?1"``, ``"?2"``, ...
+    """
 
-    def fresh_pair(self, key: Any = None) -> tuple[int, int]:
-        """Return sizes for a dimension known only at run time; the same for one key."""
+    def __init__(self, exact: bool = False) -> None:
+        self.exact = exact
+        self.symbols: dict[str, Sizes] = {}
+        self.names: dict[Sizes, str] = {}
+        self.forms: dict[Sizes, Linear | None] = {}
+        self.first = iter(DIMENSIONS)
+        self.more = more_sizes()
+        self.integers = 0
+        self.places: set[Sizes] = set()
+        self.by_key: dict[Any, Sizes] = {}
+
+    def dimension(self) -> Sizes:
+        """Return sizes for one more dimension of the arguments."""
+        return next(self.first, None) or next(self.more)
+
+    def fresh(self, key: Any = None) -> Sizes:
+        """Return sizes for a length known only at run time; the same for one key."""
         if key is not None and key in self.by_key:
             return self.by_key[key]
-        pair = (6 + 4 * self.fresh % 40, 9 + 6 * self.fresh % 60)
-        self.fresh += 1
+        sizes = next(self.more)
         if key is not None:
-            self.by_key[key] = pair
-        return pair
+            self.by_key[key] = sizes
+        return sizes
 
     def integer(self) -> Type:
         """Return the type of an integer known only at run time, as a loop's index."""
-        pair = SMALL[self.small % len(SMALL)]
-        self.small += 1
-        return Type("python", "int", (), pair)
+        table = SMALL if self.exact else INTEGERS
+        values = table[self.integers % len(table)]
+        self.integers += 1
+        return Type("python", "int", (), values)
+
+    def index(self, walks: Sequence[range]) -> Type:
+        """Return the type of a loop's index, which walks a range in each sample.
+
+        Its samples lie in the ranges.  They differ where it has more than one value,
+        and from those of other indices as far as they can.
+        """
+        best: Sizes = ()
+        for wish in (*INTEGERS, *SMALL):
+            places = tuple(
+                walk[k % len(walk)] if walk else max(walk.stop - 1, 0)
+                for walk, k in zip(walks, wish, strict=True)
+            )
+            if places not in self.places and len(set(places)) > 1:
+                best = places
+                break
+            if len(set(places)) > len(set(best)):
+                best = places
+        self.places.add(best)
+        return Type("python", "int", (), best)
 
     def type_of(self, samples: tuple[Any, ...]) -> Type | None:
         """Return the type that the samples show, or None if they disagree."""
-        first, last = samples[0], samples[-1]
-        if type(first) is not type(last):
+        first = samples[0]
+        if any(type(other) is not type(first) for other in samples):
             return None
         if isinstance(first, np.ndarray):
-            if first.dtype != last.dtype or first.ndim != last.ndim:
+            if any(s.dtype != first.dtype or s.ndim != first.ndim for s in samples):
                 return None
-            dims = tuple(
-                self.dim(a, b) for a, b in zip(first.shape, last.shape, strict=True)
-            )
+            dims = tuple(map(self.dim, zip(*(s.shape for s in samples), strict=True)))
             return Type("array", str(first.dtype), dims, samples)
         if isinstance(first, np.generic):
             return Type("numpy", str(first.dtype), (), samples)
@@ -220,22 +316,36 @@ class Sampler:
             return Type(type(first).__name__, "", (), samples)
         return Type("object", type(first).__name__, (), samples)
 
-    def dim(self, a: int, b: int) -> str:
-        """Name a dimension by its sizes in the two samples."""
-        if a == b == 1:
-            return "1"
-        if (a, b) in self.names:
-            return self.names[a, b]
-        return str(a) if a == b else "?"
+    def dim(self, sizes: Sizes) -> str:
+        """Name a dimension by its sizes in the samples."""
+        found = self.names.get(sizes)
+        if found is None:
+            form = self.form(sizes)
+            found = f"?{len(self.names)}" if form is None else str(form)
+            self.names[sizes] = found
+        return found
 
-    def infer(self, op: str, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Any:
-        """Return the pair of results on the samples.
+    def name(self, name: str, sizes: Sizes) -> None:
+        """Name a dimension or an integer of the arguments."""
+        self.symbols[name] = sizes
+        self.names[sizes] = name
+
+    def form(self, sizes: Sizes) -> Linear | None:
+        """Return the linear form of the arguments' sizes that some sizes are."""
+        if sizes not in self.forms:
+            self.forms[sizes] = fitted(sizes, self.symbols)
+        return self.forms[sizes]
+
+    def infer(
+        self, op: str, args: tuple[Arg, ...], kwargs: dict[str, Arg]
+    ) -> tuple[Any, ...]:
+        """Return the results on the samples.
 
         Raises:
             Unsampled: an operand has no samples.
             Exception: whatever NumPy raises where the operation fails on them.
         """
-        return evaluate(op, args, kwargs, 0), evaluate(op, args, kwargs, 1)
+        return tuple(evaluate(op, args, kwargs, which) for which in range(SAMPLES))
 
 
 def interrupts(problem: BaseException) -> bool:

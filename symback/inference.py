@@ -12,29 +12,16 @@ from typing import Any
 import numpy as np
 
 from .graph import UNDEFINED, Arg, Node, Value, leaves, map_leaves
-from .infer import Sampler, Unsampled, interrupts
+from .infer import SAMPLES, Sampler, Unsampled, interrupts
+from .sizes import Sizes
 from .types import Type
 
 __all__ = ["SampledTypes"]
 
-DATA_INTEGERS = frozenset(
-    {
-        "builtins.int",
-        "builtins.round",
-        "np.argmax",
-        "np.argmin",
-        "np.count_nonzero",
-        "np.searchsorted",
-        "np.sum",
-        "np.max",
-        "np.min",
-        "getitem",
-        "math.floor",
-        "math.ceil",
-        "math.trunc",
-    }
+SHAPE_INTEGERS = frozenset(
+    {"dim", "shape", "builtins.len", "np.size", "np.ndim", "np.shape"}
 )
-"""Operations whose integer result may depend on data, not only on shapes."""
+"""Operations of arrays whose integer result depends on their shapes only."""
 
 LISTS = frozenset(
     {
@@ -51,7 +38,14 @@ LISTS = frozenset(
 )
 """Operations whose result is a run-time list whatever is known of the items."""
 
-COUNTED = frozenset({"np.nonzero", "np.flatnonzero", "np.argwhere", "np.unique"})
+COUNTED = frozenset(
+    f"np.{name}"
+    for name in (
+        "nonzero flatnonzero argwhere unique unique_values unique_counts unique_all "
+        "unique_inverse compress extract trim_zeros bincount union1d intersect1d "
+        "setdiff1d setxor1d roots histogram_bin_edges"
+    ).split()
+)
 """Operations whose result has a length that depends on data."""
 
 Failed = Callable[[str, tuple[Arg, ...], Exception], None]
@@ -86,15 +80,14 @@ class SampledTypes:
     ) -> list[Type | None]:
         """Return the types of the items of what an operation returns."""
         types: list[Type | None] = [None] * count
-        pair = None if op == "unpack" else self.samples(op, args, kwargs)
+        tried = None if op == "unpack" else self.samples(op, args, kwargs)
         if op == "unpack" and isinstance(args[0], Value) and args[0].type is not None:
             if args[0].type.samples and self.mode != "generic":
                 parts = tuple(s[0] for s in args[0].type.samples)
                 types = [self.sampler.type_of(parts)] * count
-        if pair is not None:
-            first, last = (tuple(p) for p in pair)
-            if len(first) == len(last) == count:
-                types = [self.sampler.type_of(p) for p in zip(first, last, strict=True)]
+        if tried is not None and all(len(tuple(t)) == count for t in tried):
+            tried = self._counted(op, args, kwargs, tried)
+            types = [self.sampler.type_of(p) for p in zip(*tried, strict=True)]
         if op == "list_pop" and types[0] is None:
             types[0] = Type("list")
         return types
@@ -105,19 +98,16 @@ class SampledTypes:
             return arg.type
         if self.mode == "generic" or arg is UNDEFINED:
             return None
-        return self.sampler.type_of((arg, arg))
+        return self.sampler.type_of((arg,) * SAMPLES)
 
     def samples(
         self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]
-    ) -> tuple[Any, Any] | None:
+    ) -> tuple[Any, ...] | None:
         """Run an operation on its samples; None where that tells nothing."""
         if self.mode == "generic":
             return None
         try:
-            pair: tuple[Any, Any] = self.sampler.infer(
-                op, self._masked(op, args), dict(kwargs)
-            )
-            return pair
+            return self.sampler.infer(op, self._masked(op, args), dict(kwargs))
         except Unsampled:
             return None
         except Exception as problem:
@@ -132,8 +122,8 @@ class SampledTypes:
         """Return the type of a node's only output, None where nothing is known."""
         if op == "stop_gradient" and isinstance(args[0], Value):
             return args[0].type
-        pair = self.samples(op, args, kwargs)
-        if pair is None:
+        tried = self.samples(op, args, kwargs)
+        if tried is None:
             if op in ("setitem", "index_add") and isinstance(args[0], Value):
                 return args[0].type
             if op in LISTS or (op == "mul" and isinstance(args[0], list)):
@@ -142,17 +132,15 @@ class SampledTypes:
                 known = args[0].type if isinstance(args[0], Value) else None
                 return known if known is not None and known.kind == "list" else None
             return None
-        if op in COUNTED and len(args) == 1 and not kwargs:
-            pair = self._counted(op, args, pair)
-        found = self.sampler.type_of(pair)
+        found = self.sampler.type_of(self._counted(op, args, kwargs, tried))
         if found is None or found.rank or not found.is_integral:
             return found
-        if op in DATA_INTEGERS and found.kind in ("python", "numpy"):
-            if found.dtype.startswith("bool") or not self._from_data(args):
-                return found
-            small = self.sampler.integer().samples
+        if found.dtype.startswith("bool") or found.kind not in ("python", "numpy"):
+            return found
+        if op not in SHAPE_INTEGERS and self._from_data(args):
             kind = type(found.samples[0])
-            return Type(found.kind, found.dtype, (), tuple(kind(s) for s in small))
+            values = self.sampler.integer().samples
+            return Type(found.kind, found.dtype, (), tuple(map(kind, values)))
         return found
 
     def _from_data(self, args: tuple[Arg, ...]) -> bool:
@@ -160,16 +148,47 @@ class SampledTypes:
         types = [a.type for a in leaves(args) if isinstance(a, Value)]
         return any(t is None or t.kind == "array" or not t.is_integral for t in types)
 
-    def _counted(self, op: str, args: tuple[Arg, ...], pair: Any) -> Any:
+    def _counted(
+        self,
+        op: str,
+        args: tuple[Arg, ...],
+        kwargs: Mapping[str, Arg],
+        tried: tuple[Any, ...],
+    ) -> tuple[Any, ...]:
         """Give a result whose length depends on data a length of its own."""
-        sizes = self.sampler.fresh_pair((op, args[0]))
+        if op in COUNTED or (op == "np.where" and len(args) == 1):
+            axis = kwargs.get("axis")
+        elif op == "np.arange":
+            if not self._from_data((args, dict(kwargs))):
+                return tried
+            axis = None
+        elif op in ("np.repeat", "np.delete"):
+            which = kwargs.get("repeats", kwargs.get("obj", [*args, None][1]))
+            if not any(np.ndim(s) for s in self._sampled(which)):
+                return tried
+            axis = kwargs.get("axis", [*args, None, None][2])
+        else:
+            return tried
+        if op in _TRUE:
+            key = "true", self._key(args[0])
+        else:
+            key = op, self._key((args, dict(kwargs)))
+        sizes = self.sampler.fresh(key)
+        place = axis if isinstance(axis, int) else 0
 
         def resized(sample: Any, size: int) -> Any:
             if isinstance(sample, tuple):
                 return tuple(resized(s, size) for s in sample)
-            return np.zeros((size, *sample.shape[1:]), sample.dtype)
+            shape = list(np.shape(sample))
+            if shape:
+                shape[place] = size
+            return np.zeros(shape, sample.dtype)
 
-        return tuple(resized(p, s) for p, s in zip(pair, sizes, strict=True))
+        return tuple(resized(t, s) for t, s in zip(tried, sizes, strict=True))
+
+    def _sampled(self, arg: Arg) -> tuple[Any, ...]:
+        known = self.type_of(arg)
+        return () if known is None else known.samples
 
     def _masked(self, op: str, args: tuple[Arg, ...]) -> tuple[Arg, ...]:
         """Give boolean masks that index a count of true entries of their own."""
@@ -180,30 +199,27 @@ class SampledTypes:
             args = args[:lead] + tuple(map(self._lengthened, args[lead:]))
         if op not in ("getitem", "setitem", "index_add"):
             return args
-        index = args[1]
-        masks = [
-            (leaf, leaf.type)
-            for leaf in leaves(index)
-            if isinstance(leaf, Value)
-            and leaf.type is not None
-            and leaf.type.is_array
-            and leaf.type.dtype == "bool"
-        ]
-        if not masks:
+        index = args[1] if isinstance(args[1], tuple) else (args[1],)
+        if not any(map(_is_mask, index)):
             return args
-        changed: dict[Value, Value] = {}
-        for mask, known in masks:
-            counts = self.sampler.fresh_pair(self._mask_key(mask))
-            made = []
-            for sample, count in zip(known.samples, counts, strict=True):
-                flat = np.zeros(sample.size, bool)
-                flat[: 1 + count % max(1, sample.size - 1)] = True
-                made.append(flat.reshape(sample.shape))
-            changed[mask] = Value(None, Type("array", "bool", known.dims, tuple(made)))
-        new = map_leaves(
-            lambda a: changed.get(a, a) if isinstance(a, Value) else a, index
+        places: list[Arg] = []
+        for part in index:
+            places += self._places(part) if _is_mask(part) else [part]
+        return (args[0], tuple(places), *args[2:])
+
+    def _places(self, mask: Value) -> list[Value]:
+        """Return arrays of as many places as a mask has true entries."""
+        assert mask.type is not None
+        if not mask.type.rank:
+            # A mask of a number makes a new axis: no arrays of places say so.
+            raise Unsampled
+        counts = self.sampler.fresh(("true", self._key(mask)))
+        samples = tuple(
+            np.zeros(count if sample.size else 0, int)
+            for sample, count in zip(mask.type.samples, counts, strict=True)
         )
-        return (args[0], new, *args[2:])
+        kind = Type("array", "int64", ("?",), samples)
+        return [Value(None, kind) for _ in range(mask.type.rank)]
 
     def _lengthened(self, leaf: Any) -> Any:
         """Give the sample of a run-time list a length of its own."""
@@ -212,7 +228,7 @@ class SampledTypes:
         if not leaf.type.samples or not leaf.type.samples[0]:
             # The items of a list that is still empty are not known.
             return Value(leaf.name, Type("list"))
-        sizes = self.sampler.fresh_pair(("length", leaf))
+        sizes = self.sampler.fresh(("length", leaf))
         made = tuple(
             [sample[-1]] * size if sample else sample
             for sample, size in zip(leaf.type.samples, sizes, strict=True)
@@ -230,7 +246,7 @@ class SampledTypes:
             node = self.defs.get(value)
             if value in self.alike:
                 todo.pop()
-            elif node is None or node.op in ("for", "while", "if"):
+            elif node is None or node.blocks or node.op.acts:
                 self.alike[todo.pop()] = value
             else:
                 inputs = [v for v in node.inputs if v not in self.alike]
@@ -244,6 +260,13 @@ class SampledTypes:
                 key = (str(node.op), parts, node.outs.index(value))
                 self.alike[todo.pop()] = self.numbered.setdefault(key, value)
         return self.alike[mask]
+
+    def _key(self, arg: Arg) -> Any:
+        """Return a key that two computations of the same arguments share."""
+        return tuple(
+            self._mask_key(a) if isinstance(a, Value) else (type(a), repr(a))
+            for a in leaves(arg)
+        )
 
     def of_samples(self, samples: tuple[Any, ...]) -> Type | None:
         """Return the type that two stand-ins for a value show."""
@@ -293,16 +316,27 @@ class SampledTypes:
         )
 
     def _join_arrays(self, first: Type, second: Type) -> Type | None:
-        shapes: list[tuple[int, int]] = []
+        shapes: list[Sizes] = []
         for k in range(first.rank):
-            sizes = [
-                (t.samples[0].shape[k], t.samples[1].shape[k]) for t in (first, second)
-            ]
-            same = sizes[0] == sizes[1]
-            shapes.append(sizes[0] if same else self.sampler.fresh_pair())
+            one, other = (tuple(s.shape[k] for s in t.samples) for t in (first, second))
+            shapes.append(one if one == other else self.sampler.fresh())
         dtype = np.result_type(first.dtype, second.dtype)
         made = tuple(
             np.full(tuple(s[which] for s in shapes), 0.5).astype(dtype)
-            for which in (0, 1)
+            for which in range(SAMPLES)
         )
         return self.sampler.type_of(made)
+
+
+_TRUE = frozenset({"np.nonzero", "np.flatnonzero", "np.where"})
+"""Operations that find as many places as a mask has true entries."""
+
+
+def _is_mask(part: Arg) -> bool:
+    """Say whether a part of an index is a mask."""
+    return (
+        isinstance(part, Value)
+        and part.type is not None
+        and part.type.kind in ("array", "numpy", "python")
+        and part.type.dtype == "bool"
+    )

@@ -1,30 +1,32 @@
-"""Types by trial: what two samples show, and what they do not."""
+"""Types by trial: what the samples show, and what they do not."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 from symback.graph import UNDEFINED, Value
-from symback.infer import PAIRS, Sampler, Unsampled, evaluate, resolve, sample_pairs
+from symback.infer import DIMENSIONS, Sampler, Unsampled, evaluate, resolve
 from symback.types import Type
 
-N, D = (5, 7), (7, 11)
-"""The sizes of two dimensions in the two samples."""
+N, D = DIMENSIONS[:2]
+"""The sizes of two dimensions in the samples."""
 
 
 @pytest.fixture
 def sampler() -> Sampler:
     made = Sampler()
-    made.names.update({N: "n", D: "d"})
+    made.name("n", N)
+    made.name("d", D)
     return made
 
 
-def array(sampler: Sampler, *dims: tuple[int, int], dtype: str = "float64") -> Value:
+def array(sampler: Sampler, *dims: tuple[int, ...], dtype: str = "float64") -> Value:
     """Return a value that is an array of some dimensions."""
-    samples = tuple(np.ones([pair[k] for pair in dims], dtype) for k in (0, 1))
+    samples = tuple(np.ones([sizes[k] for sizes in dims], dtype) for k in (0, 1, 2))
     return Value("x", sampler.type_of(samples))
 
 
@@ -41,7 +43,7 @@ def test_dimensions_keep_their_names(sampler: Sampler):
 
 
 def test_a_dimension_of_one_stretches(sampler: Sampler):
-    column = array(sampler, N, (1, 1))
+    column = array(sampler, N, (1, 1, 1))
     assert str(column.type) == "float64[n, 1]"
     assert result(sampler, "add", column, array(sampler, D)) == "float64[n, d]"
 
@@ -50,19 +52,29 @@ def test_equal_dimensions_are_one_name(sampler: Sampler):
     square = array(sampler, N, N)
     assert str(square.type) == "float64[n, n]"
     assert result(sampler, "np.diagonal", square) == "float64[n]"
-    # The diagonal of n x d is as long as the shorter: n in both samples.
-    assert result(sampler, "np.diagonal", array(sampler, N, D)) == "float64[n]"
+    # The diagonal of n x d is as long as the shorter, and neither always is.
+    rest = result(sampler, "np.diagonal", array(sampler, N, D))
+    assert rest not in ("float64[n]", "float64[d]")
 
 
-def test_a_size_in_both_samples_is_a_number(sampler: Sampler):
+def test_a_size_in_all_samples_is_a_number(sampler: Sampler):
     assert result(sampler, "np.zeros", 3) == "float64[3]"
     assert result(sampler, "getitem", array(sampler, N), slice(0, 2)) == "float64[2]"
 
 
-def test_a_size_of_no_name_is_unknown(sampler: Sampler):
-    x = array(sampler, N)
-    assert result(sampler, "getitem", x, slice(None, None, 2)) == "float64[?]"
-    assert result(sampler, "np.concatenate", [x, x]) == "float64[?]"
+def test_sizes_are_linear_forms_of_the_arguments(sampler: Sampler):
+    x, y = array(sampler, N), array(sampler, D)
+    assert result(sampler, "getitem", x, slice(6, None)) == "float64[n - 6]"
+    assert result(sampler, "np.concatenate", [x, x]) == "float64[2*n]"
+    assert result(sampler, "np.concatenate", [x, y, (0.0,)]) == "float64[n + d + 1]"
+
+
+def test_a_size_of_no_form_is_its_own(sampler: Sampler):
+    x, y = array(sampler, N), array(sampler, D)
+    half = result(sampler, "getitem", x, slice(None, None, 2))
+    assert half.startswith("float64[?")
+    assert result(sampler, "getitem", x, slice(None, None, 2)) == half
+    assert result(sampler, "getitem", y, slice(None, None, 2)) != half
 
 
 def test_promotion_is_numpys(sampler: Sampler):
@@ -78,7 +90,7 @@ def test_kinds_of_scalars(sampler: Sampler):
         assert found is not None
         return found.kind, found.dtype
 
-    assert kind(0.5, 0.7) == ("python", "float")
+    assert kind(0.5, 0.7, 0.6) == ("python", "float")
     assert kind(2, 3) == ("python", "int")
     assert kind(np.float32(1), np.float32(2)) == ("numpy", "float32")
     assert kind(None, None) == ("python", "NoneType")
@@ -108,17 +120,65 @@ def test_what_numpy_refuses_is_refused(sampler: Sampler):
         sampler.infer("add", (array(sampler, N), array(sampler, D)), {})
 
 
+def lengths(count: int) -> list[tuple[int, ...]]:
+    sampler = Sampler()
+    dims = [sampler.dimension() for _ in range(8)]
+    return dims + [sampler.fresh() for _ in range(count)]
+
+
+def test_sizes_differ():
+    found = lengths(200)
+    assert len(set(found)) == len(found)
+    assert all(len(set(sizes)) == 3 for sizes in found)
+    assert len({Sampler().integer().samples for _ in range(3)}) == 1
+
+
+def differences(first: tuple[int, ...], second: tuple[int, ...]) -> int:
+    """Return how many values the difference of two sizes has in the samples."""
+    return len({a - b for a, b in zip(first, second, strict=True)})
+
+
 def test_sizes_never_meet_by_chance():
-    pairs = list(sample_pairs(60))
-    assert pairs[: len(PAIRS)] == PAIRS
-    assert len(set(pairs)) == 60
-    assert all(a != b for a, b in pairs)
+    """No offset, multiple, sum, quotient or product of some sizes is another's."""
+    found = lengths(12)
+    for a in found:
+        for k in (2, 3, 4, 5, 6):
+            multiple = tuple(k * p for p in a)
+            assert all(differences(multiple, b) > 1 for b in found)
+        for k, shift in itertools.product((2, 3, 4), range(-6, 7)):
+            quotient = tuple((p + shift) // k for p in a)
+            assert all(differences(quotient, b) > 1 for b in found)
+    for a, b in itertools.product(found, found):
+        assert (differences(a, b) == 1) == (a is b)
+        made = [tuple(p * q for p, q in zip(a, b, strict=True))]
+        if a is not b:
+            made += [
+                tuple(p + k * q for p, q in zip(a, b, strict=True)) for k in (1, 2, -2)
+            ]
+        for one, c in itertools.product(made, found):
+            if c is not a and c is not b:
+                assert differences(one, c) > 1
+
+
+def test_no_dimension_is_always_the_longer():
+    for a in DIMENSIONS:
+        for b in DIMENSIONS:
+            if a is not b:
+                assert len({p < q for p, q in zip(a, b, strict=True)}) == 2
 
 
 def test_a_key_has_one_length(sampler: Sampler):
-    first = sampler.fresh_pair("mask")
-    assert sampler.fresh_pair("mask") == first
-    assert sampler.fresh_pair("other") != first
+    first = sampler.fresh("mask")
+    assert sampler.fresh("mask") == first
+    assert sampler.fresh("other") != first
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 40])
+def test_an_index_is_no_constant(sampler: Sampler, count: int):
+    found = [sampler.index([range(count)] * 3).samples for _ in range(3)]
+    assert all(len(set(places)) > 1 for places in found)
+    assert len(set(found)) == 3
+    assert all(0 <= k < count for places in found for k in places)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ ROWS = {
     "operation": 1,
     "graph": 1,
     "types": 1,
+    "sizes": 1,
     "source": 1,
     "infer": 1.5,  # lowering infers types while it builds
     "inference": 1.5,

@@ -49,11 +49,11 @@ def unbroadcast(build: Builder, value: Arg, primal: Arg) -> Arg:
 
 
 def _alike(found: Type, want: Type, i: int, j: int) -> bool:
-    """Say whether two dimensions without names have equal sizes in both samples."""
+    """Say whether two dimensions without names have equal sizes in all samples."""
     if not found.samples or not want.samples:
         return False
     sizes = [
         (a.shape[i], b.shape[j])
         for a, b in zip(found.samples, want.samples, strict=True)
     ]
-    return all(a == b for a, b in sizes) and len({a for a, _ in sizes}) == 2
+    return all(a == b for a, b in sizes) and len({a for a, _ in sizes}) > 1

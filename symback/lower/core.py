@@ -100,7 +100,7 @@ class Core:
 
     def __init__(self, mode: str, sampler: Sampler | None = None) -> None:
         self.mode = mode
-        self.sampler = sampler or Sampler()
+        self.sampler = sampler or Sampler(mode == "exact")
         self.types = SampledTypes(self.sampler, mode, self.sampling_failed)
         self.build = Builder(self.types)
         self.state: State = {}

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..graph import Arg, Node, Value, map_leaves
-from ..types import Type
+from ..infer import SAMPLES
 from .abstract import Iterable, Known, NeedStatic, always
 from .carried import Carried, Plan
 from .iteration import Iteration
@@ -153,28 +153,16 @@ class Loops(Iteration, Carried):
         """Return a loop's index; its samples lie within the samples of its range."""
         known = None
         if self.mode != "generic":
-            wish = self.sampler.integer()
             types = [self.type_of(b) for b in bounds]
-            known = wish
             if all(t is not None and t.samples for t in types):
-                walks = [
-                    range(*(int(t.samples[which]) for t in types if t is not None))
-                    for which in (0, 1)
-                ]
-                places = [
-                    walk[min(k, len(walk) - 1)] if walk else max(walk.stop - 1, 0)
-                    for walk, k in zip(walks, wish.samples, strict=True)
-                ]
-                if places[0] == places[1]:
-                    others = [(0, p) for p in walks[0]] + [(1, p) for p in walks[1]]
-                    for which, place in others:
-                        if place != places[which]:
-                            places[which] = place
-                            break
-                # Two equal samples would claim that it is always one.
-                if places[0] == places[1] == 1:
-                    places = []
-                known = Type("python", "int", (), tuple(places))
+                known = self.sampler.index(
+                    [
+                        range(*(int(t.samples[which]) for t in types if t is not None))
+                        for which in range(SAMPLES)
+                    ]
+                )
+            else:
+                known = self.sampler.integer()
         index = Value(None, known)
         self.indices[index] = fixed
         return index
@@ -271,12 +259,11 @@ class Loops(Iteration, Carried):
                 continue
             if begun is None or begun.op != "list":
                 continue
-            sizes = [
+            self.sampler.by_key["length", out] = tuple(
                 len(begun.args)
                 + len(range(*(int(t.samples[w]) for t in types if t is not None)))
-                for w in (0, 1)
-            ]
-            self.sampler.by_key["length", out] = (sizes[0], sizes[1])
+                for w in range(SAMPLES)
+            )
 
     def while_loop(
         self,

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, Span
 from ..graph import Block, Graph, Node, Param, Tree, Value
-from ..infer import sample_pairs
+from ..infer import SAMPLES
 from ..signature import layout
+from ..sizes import Sizes
 from ..types import Type
 from .abstract import Array, DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
@@ -39,6 +40,18 @@ def is_plain_list(thing: Any) -> bool:
     )
 
 
+STEPS: tuple[Sizes, ...] = (
+    (0, 1, 3),
+    (0, 4, 2),
+    (0, 2, 7),
+    (0, 7, 5),
+    (0, 5, 1),
+    (0, 3, 8),
+    (0, 8, 6),
+)
+"""How far the samples of an integer argument are from its value."""
+
+
 class Lowerer(Loops):
     """Lower one function for given arguments, or for none."""
 
@@ -47,8 +60,8 @@ class Lowerer(Loops):
         self.static = static
         self.parameters: set[Value] = set()
         self.capture_paths: list[Path] = []
-        self.sizes: dict[int, tuple[int, int]] = {}
-        self.pairs = sample_pairs(200)
+        self.sizes: dict[int, Sizes] = {}
+        self.steps: dict[int, Sizes] = {}
         self.random = np.random.default_rng(7)
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
@@ -61,24 +74,32 @@ class Lowerer(Loops):
         if self.mode == "generic":
             return None
         if self.mode == "exact":
-            return self.sampler.type_of((thing, thing))
-        return self.sampler.type_of(tuple(self.sample(thing, w) for w in (0, 1)))
+            return self.sampler.type_of((thing,) * SAMPLES)
+        return self.sampler.type_of(
+            tuple(self.sample(thing, which) for which in range(SAMPLES))
+        )
 
-    def size(self, length: int) -> tuple[int, int]:
+    def size(self, length: int) -> Sizes:
         """Return the sampled sizes of a dimension: equal ones for equal lengths."""
         if length < 2:
-            return length, length
+            return (length,) * SAMPLES
         if length not in self.sizes:
-            pair = next(self.pairs)
-            self.sizes[length] = pair
-            names = self.sampler.names
-            number = len(names)
-            names[pair] = (
+            sizes = self.sampler.dimension()
+            self.sizes[length] = sizes
+            number = len(self.sizes) - 1
+            self.sampler.name(
                 DIMENSION_NAMES[number]
                 if number < len(DIMENSION_NAMES)
-                else f"n{number}"
+                else f"n{number}",
+                sizes,
             )
         return self.sizes[length]
+
+    def step(self, number: int) -> Sizes:
+        """Return how far the samples of an integer are from it; generic, too."""
+        if number not in self.steps:
+            self.steps[number] = STEPS[len(self.steps) % len(STEPS)]
+        return self.steps[number]
 
     def sample(self, thing: Any, which: int) -> Any:
         """Return a stand-in for an argument."""
@@ -87,16 +108,17 @@ class Lowerer(Loops):
         if isinstance(thing, np.ndarray):
             return self.sample_array(thing, which)
         if isinstance(thing, np.bool_):
-            return np.bool_(which)
+            return np.bool_(which == 1)
         if isinstance(thing, int | np.integer):
             number = int(thing)
             if number in self.sizes and number > 1:
                 return type(thing)(self.sizes[number][which])
-            return type(thing)(number + which * (1 if number >= 0 else -1))
+            step = self.step(number)[which]
+            return type(thing)(number + step if number >= 0 else number - step)
         if isinstance(thing, float | np.floating):
-            return type(thing)((0.61, 0.73)[which])
+            return type(thing)((0.61, 0.73, 0.67)[which])
         if isinstance(thing, complex | np.complexfloating):
-            return type(thing)((0.6 + 0.2j, 0.7 + 0.1j)[which])
+            return type(thing)((0.6 + 0.2j, 0.7 + 0.1j, 0.65 + 0.3j)[which])
         if is_plain_list(thing):
             return [0.5]
         return thing

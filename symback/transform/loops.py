@@ -221,7 +221,7 @@ def _augmented(
     trips: Value | None = None
     made = replace(loop, nodes=tuple(nodes))
     if counted and not kept:
-        kind = types.of_samples((2, 3))
+        kind = types.of_samples((2, 3, 5))
         number, following = Value("trips", kind), Value("trips", kind)
         trips = Value("trips", kind)
         step = Node("add", (number, 1), {}, (following,), (), loop.origin.span)
