@@ -64,7 +64,7 @@ def _getitem(context: Context, node: Node, outs: Cots, cots: Cots) -> bool:
     if x.type is not None and not x.type.rank and x.type.kind != "list":
         # All that an index can read of a number is the number, or nothing.
         if x.type.is_scalar or x.type.is_array:
-            sweep.accumulate(x, Cotangent(low.emit("np.sum", value)), cots)
+            context.accumulate(x, Cotangent(build.emit("np.sum", value)), cots)
             return True
     if _bool_mask(index) and x.type is not None and index.type.rank == x.type.rank:
         mask = Mask(lambda: index, True, index)
