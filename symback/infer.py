@@ -14,6 +14,7 @@ import importlib
 import math
 import operator
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -368,9 +369,38 @@ def interrupts(problem: BaseException) -> bool:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence NumPy while samples run: their values mean nothing."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with _UNSEEN, np.errstate(all="ignore"):
         yield
+
+
+class _Unseen:
+    """Silences warnings from the first that enters to the last that leaves.
+
+    The filters are the whole process's: threads that each put back what they found
+    would leave it silent for good.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.before = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.before = warnings.catch_warnings()
+                self.before.__enter__()
+                warnings.simplefilter("ignore")
+            self.inside += 1
+
+    def __exit__(self, *problem: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                self.before.__exit__(None, None, None)
+
+
+_UNSEEN = _Unseen()
 
 
 @contextmanager

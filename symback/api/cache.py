@@ -15,7 +15,7 @@ from ..signature import exact_key, pattern_key
 from .binding import Binding, Wrt
 
 if TYPE_CHECKING:
-    from ..run import Source, Specialised
+    from ..run import Mode, Source, Specialised
 
 __all__ = ["GENERATING", "Cached"]
 
@@ -40,8 +40,11 @@ MANY = 4096
 class Cached(Binding[P, R]):
     """Find the specialised function for arguments, or generate it."""
 
-    def __init__(self, function: Callable[P, R], wrt: Wrt = 0) -> None:
+    def __init__(
+        self, function: Callable[P, R], wrt: Wrt = 0, witness: Mode = "gradient"
+    ) -> None:
         super().__init__(function, wrt)
+        self._witness = witness
         self._exact: dict[Any, Specialised] = {}
         self._patterns: dict[Any, list[Specialised]] = {}
         self._fast: dict[Any, Any] = {}
@@ -108,19 +111,42 @@ class Cached(Binding[P, R]):
         """Return value and gradient, specialising if these arguments are new."""
         bound = self._floated(bound)
         arguments = tuple(bound.values())
-        return self._specialised(bound, arguments).call(arguments)
-
-    def _specialised(
-        self, bound: dict[str, Any], arguments: tuple[Any, ...]
-    ) -> Specialised:
-        """Return the specialised function for bound arguments."""
         key = tuple(map(exact_key, arguments))
         found = self._exact.get(key)
-        if found is not None and (not found.source.guards or found.source.holds()):
-            captured = found.source.captured
-            if not captured or self._captured_key(found) == found.captured_key:
-                return found
+        if found is not None and self._fits(found):
+            return found.call(arguments)
+        return self._first(bound, arguments, key)
+
+    def _first(
+        self, bound: dict[str, Any], arguments: tuple[Any, ...], key: Any
+    ) -> Any:
+        """Return value and gradient for arguments that are new, with a witness."""
+        from ..run import Witness, current_mode, due
+
         found = self._find(bound, arguments, key)
+        mode = due(found, key, current_mode(self._witness))
+        if mode is None:
+            result = found.call(arguments)
+        else:
+            result = Witness(
+                self._function,
+                found,
+                bound,
+                self._wrt,
+                self._single,
+                mode,
+                self._owner,
+                self._attributes,
+                self.__name__,
+            ).run()
+        # Only what was not contradicted is remembered as good.
+        found.note_witnessed(key)
+        self._remember(found, arguments, key)
+        return result
+
+    def _remember(
+        self, found: Specialised, arguments: tuple[Any, ...], key: Any
+    ) -> None:
         if len(self._exact) > MANY:
             self._exact.clear()
         self._exact[key] = found
@@ -128,7 +154,23 @@ class Cached(Binding[P, R]):
         plain = not found.source.captured and not self._attributes
         if scalars and plain and found.fast is not None and not found.source.guards:
             self._fast[tuple(type(a) for a in arguments)] = found.fast
-        return found
+
+    def _specialised(
+        self, bound: dict[str, Any], arguments: tuple[Any, ...]
+    ) -> Specialised:
+        """Return the specialised function for bound arguments, without running it."""
+        key = tuple(map(exact_key, arguments))
+        found = self._exact.get(key)
+        if found is not None and self._fits(found):
+            return found
+        return self._find(bound, arguments, key)
+
+    def _fits(self, found: Specialised) -> bool:
+        """Say whether what a text takes for known is still so."""
+        if found.source.guards and not found.source.holds():
+            return False
+        captured = found.source.captured
+        return not captured or self._captured_key(found) == found.captured_key
 
     def _captured_key(self, found: Specialised) -> Any:
         return tuple(exact_key(path.get()) for _, path in found.source.captured)

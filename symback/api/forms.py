@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from ..errors import SymbackError, UnsupportedSyntaxError
 from .binding import Wrt
 from .function import DifferentiableFunction
+
+if TYPE_CHECKING:
+    from ..run import Mode
 
 __all__ = ["differentiable", "grad", "value_and_grad"]
 
@@ -30,6 +33,7 @@ def differentiable(
     wrt: Wrt = 0,
     backend: str = "numpy",
     threads: int | None = None,
+    witness: Mode = "gradient",
 ) -> DifferentiableFunction[P, R]: ...
 
 
@@ -40,11 +44,17 @@ def differentiable(
     wrt: Wrt = 0,
     backend: str = "numpy",
     threads: int | None = None,
+    witness: Mode = "gradient",
 ) -> Callable[[Callable[P, R]], DifferentiableFunction[P, R]]: ...
 
 
 def differentiable(
-    fn: Any = None, *, wrt: Wrt = 0, backend: str = "numpy", threads: int | None = None
+    fn: Any = None,
+    *,
+    wrt: Wrt = 0,
+    backend: str = "numpy",
+    threads: int | None = None,
+    witness: Mode = "gradient",
 ) -> Any:
     """Give a function its gradient.
 
@@ -56,6 +66,10 @@ def differentiable(
             (then gradients are a tuple in its order), or ``"all"``.
         backend: ``"numpy"``.
         threads: None, for the calling one.
+        witness: what the first call of each signature is checked for against the
+            function itself: ``"gradient"`` (value and one slope; the value alone where
+            the function takes longer than 0.2 s), ``"value"``, or None.  The variable
+            ``SYMBACK_WITNESS`` of the environment overrides it.
 
     Raises:
         NotDifferentiableError: on first use, if `wrt` names no parameter.
@@ -68,9 +82,19 @@ def differentiable(
         raise SymbackError(
             f"`threads={threads}` is not available yet", None, "leave it out."
         )
+    if witness not in ("gradient", "value", None):
+        raise SymbackError(
+            f"`witness={witness!r}` is unknown",
+            None,
+            'use `"gradient"`, `"value"` or `None`.',
+        )
     if fn is None:
         return functools.partial(
-            differentiable, wrt=wrt, backend=backend, threads=threads
+            differentiable,
+            wrt=wrt,
+            backend=backend,
+            threads=threads,
+            witness=witness,
         )
     if isinstance(fn, DifferentiableFunction):
         fn = fn.__wrapped__
@@ -80,7 +104,7 @@ def differentiable(
             None,
             "differentiate the loss once, and use differences of its gradient.",
         )
-    return DifferentiableFunction(fn, wrt)
+    return DifferentiableFunction(fn, wrt, witness)
 
 
 def grad(
@@ -113,7 +137,8 @@ def _form(
             None,
             "return the loss alone, and compute the rest in a function of its own.",
         )
-    found = differentiable(f, wrt=wrt)
+    witness = f._witness if isinstance(f, DifferentiableFunction) else "gradient"
+    found = differentiable(f, wrt=wrt, witness=witness)
     made: Any = getattr(found, what)
     made.differentiable = found
     made.__wrapped__ = found.__wrapped__

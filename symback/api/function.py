@@ -18,7 +18,7 @@ from .cache import GENERATING, Cached
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..run import Source
+    from ..run import Mode, Source
     from ..verify import Comparison, Generated, SymbolicGradient
     from ..verify.finite import GradientCheck
 
@@ -36,7 +36,7 @@ class DifferentiableFunction(Cached[P, R]):
         if instance is None:
             return self
         bound = types.MethodType(self._function, instance)
-        return DifferentiableFunction(bound, self._wrt_given)
+        return DifferentiableFunction(bound, self._wrt_given, self._witness)
 
     def __repr__(self) -> str:
         return f"<differentiable {self.__name__} by {', '.join(self._wrt)}>"
@@ -49,7 +49,7 @@ class DifferentiableFunction(Cached[P, R]):
             raise TypeError(
                 f"`{name}` cannot be pickled: it is not importable from its module"
             )
-        return _unpickled, (module, name, self._wrt_given)
+        return _unpickled, (module, name, self._wrt_given, self._witness)
 
     # The plain functions
 
@@ -192,11 +192,11 @@ class DifferentiableFunction(Cached[P, R]):
         )
 
 
-def _unpickled(module: str, name: str, wrt: Wrt) -> Any:
+def _unpickled(module: str, name: str, wrt: Wrt, witness: Mode = "gradient") -> Any:
     """Find a function by its qualified name; it may be the decorated one itself."""
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
     if isinstance(found, DifferentiableFunction):
         return found
-    return DifferentiableFunction(found, wrt)
+    return DifferentiableFunction(found, wrt, witness)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -23,12 +22,16 @@ from ..inference import SampledTypes
 from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, RuleGraphs, Unassigned
 from ..passes import tidied, tidy
 from ..transform import Joint, differentiate
+from .arguments import call_bound
 from .load import load
 from .report import unforeseen
 
 __all__ = ["Source", "Specialised", "build", "generate"]
 
 MORE = "hint: more is known with arguments: `f.backward_source_for(...)`."
+
+MANY = 4096
+"""Witnessed signatures of one text; no more are remembered, nor witnessed."""
 
 _numbers = itertools.count(1)
 
@@ -78,6 +81,7 @@ class Specialised:
     exact_for : the exact key of the arguments, for sources that hold for it alone.
     captured_key : the exact key of the captured objects.
     plain : the text of `function` where `fast` runs another.
+    witnessed : the exact keys for which the user's function was run beside it.
     """
 
     source: Source
@@ -87,6 +91,12 @@ class Specialised:
     exact_for: Any = None
     captured_key: Any = None
     plain: str = ""
+    witnessed: set[Any] = field(default_factory=set)
+
+    def note_witnessed(self, key: Any) -> None:
+        """Remember that nothing is wrong for an exact key."""
+        if len(self.witnessed) < MANY:
+            self.witnessed.add(key)
 
     def call(self, arguments: tuple[Any, ...]) -> Any:
         """Return value and gradient."""
@@ -265,22 +275,9 @@ def _deep() -> Iterator[None]:
 
 def _confirm(misfit: ShapeError, function: Any, arguments: dict[str, Any]) -> None:
     """Raise the error about shapes if the user's function fails on copies as well."""
-    names = inspect.signature(function).parameters
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    for name, found in copy.deepcopy(arguments).items():
-        kind = names[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            args += found
-        elif kind is inspect.Parameter.VAR_KEYWORD:
-            kwargs.update(found)
-        elif kind is inspect.Parameter.KEYWORD_ONLY:
-            kwargs[name] = found
-        else:
-            args.append(found)
     try:
         with silent():
-            function(*args, **kwargs)
+            call_bound(function, copy.deepcopy(arguments))
     except ValueError as problem:
         raise misfit from problem
 

@@ -1,0 +1,209 @@
+"""Finite differences along random directions, and how far they can be trusted."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Direction", "Slope", "numbers", "slope_along"]
+
+STEP = {8: 4e-5, 4: 2e-2, 2: 1e-1}
+"""The first relative step, by the bytes of the least precise float that is met."""
+
+TIMES = 4.0
+"""How much smaller the second step is."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """What differences say about a directional derivative.
+
+    value : the central difference of the smaller step.
+    error : how far it can be off; NaN where the differences say nothing.
+    """
+
+    value: float
+    error: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Say whether the error is small beside the slope."""
+        return self.error <= 1e-3 * abs(self.value)
+
+    def contradicts(self, slope: float) -> bool:
+        """Say whether another number is far outside the error."""
+        if not (math.isfinite(self.value) and math.isfinite(self.error)):
+            return False
+        if not math.isfinite(slope):
+            return self.is_sure
+        size = max(abs(self.value), abs(slope))
+        return abs(self.value - slope) > 10 * self.error + 1e-5 * size
+
+
+def numbers(thing: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the real and complex leaves of a structure with their paths.
+
+    >>> [path for path, _ in numbers({"w": np.ones(2), "n": 3, "b": [0.5]}, "p")]
+    ["p['w']", "p['b'][0]"]
+    """
+    if isinstance(thing, np.ndarray | np.generic):
+        if thing.dtype.kind in "fc":
+            yield path, thing
+    elif isinstance(thing, float | complex):
+        yield path, thing
+    else:
+        for key, part in children(thing):
+            yield from numbers(part, path + key)
+
+
+def children(thing: Any) -> list[tuple[str, Any]]:
+    """Return the parts of a container with the text that picks each."""
+    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        return [(f".{n}", v) for n, v in zip(thing._fields, thing, strict=True)]
+    if isinstance(thing, tuple | list):
+        return [(f"[{k}]", v) for k, v in enumerate(thing)]
+    if isinstance(thing, dict):
+        return [(f"[{k!r}]", v) for k, v in thing.items()]
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        names = [f.name for f in dataclasses.fields(thing)]
+        return [(f".{n}", getattr(thing, n)) for n in names if hasattr(thing, n)]
+    return []
+
+
+def moved(thing: Any, path: str, change: Callable[[str, Any], Any]) -> Any:
+    """Return a structure with each of its numbers replaced, anything else as it is."""
+    if isinstance(thing, np.ndarray | np.generic):
+        return change(path, thing) if thing.dtype.kind in "fc" else thing
+    if isinstance(thing, float | complex):
+        return change(path, thing)
+    held = [moved(part, path + key, change) for key, part in children(thing)]
+    if not held:
+        return thing
+    if isinstance(thing, tuple):
+        return type(thing)(*held) if hasattr(thing, "_fields") else tuple(held)
+    if isinstance(thing, list):
+        made = copy.copy(thing)
+        made[:] = held
+        return made
+    if isinstance(thing, dict):
+        return _with_items(copy.copy(thing), dict(zip(thing, held, strict=True)))
+    new = copy.copy(thing)
+    for (key, _), part in zip(children(thing), held, strict=True):
+        object.__setattr__(new, key[1:], part)
+    return new
+
+
+def _with_items(made: Any, items: dict[Any, Any]) -> Any:
+    for key, part in items.items():
+        dict.__setitem__(made, key, part)
+    return made
+
+
+class Direction:
+    """Random relative moves of all the numbers of some arguments."""
+
+    def __init__(self, items: dict[str, Any], seed: int, floor: float = 0.1) -> None:
+        """Choose moves.
+
+        items : the arguments by name.
+        floor : the least move of an entry, in parts of its array's size.
+        """
+        rng = np.random.default_rng(seed)
+        self.moves: dict[str, Any] = {}
+        for name, item in items.items():
+            for path, leaf in numbers(item, name):
+                self.moves[path] = self._move(np.asarray(leaf), rng, floor)
+
+    def _move(self, leaf: Any, rng: np.random.Generator, floor: float) -> Any:
+        sizes = np.abs(leaf).astype(np.float64)
+        finite = np.isfinite(sizes)
+        sizes = np.where(finite, sizes, 0.0)
+        largest = float(np.max(sizes, initial=0.0))
+        usual = largest * math.sqrt(float(np.mean((sizes / (largest or 1.0)) ** 2)))
+        scale = np.maximum(sizes, floor * usual) if largest else np.ones(leaf.shape)
+        chosen = rng.uniform(0.5, 1.5, (2, *leaf.shape))
+        chosen *= rng.choice([-1.0, 1.0], (2, *leaf.shape))
+        move = chosen[0] + 1j * chosen[1] if leaf.dtype.kind == "c" else chosen[0]
+        return np.where(finite, move * scale, 0.0)
+
+    def symmetric(self, items: dict[str, Any]) -> Direction | None:
+        """Return the direction that keeps symmetric matrices so, if it is another."""
+        made = copy.copy(self)
+        made.moves, other = dict(self.moves), False
+        for name, item in items.items():
+            for path, leaf in numbers(item, name):
+                shape = np.shape(leaf)
+                if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
+                    continue
+                if np.array_equal(leaf, np.swapaxes(leaf, -1, -2)):
+                    move = self.moves[path]
+                    made.moves[path] = (move + np.swapaxes(move, -1, -2)) / 2
+                    other = True
+        return made if other else None
+
+    def at(self, item: Any, name: str, t: float) -> Any:
+        """Return one argument moved by `t`; it shares no numbers with what it was."""
+
+        def change(path: str, leaf: Any) -> Any:
+            move = self.moves[path]
+            if isinstance(leaf, np.ndarray):
+                new = _laid_out_like(leaf)
+                with np.errstate(all="ignore"):
+                    new[...] = leaf + (t * move).astype(leaf.dtype)
+                new.flags.writeable = leaf.flags.writeable
+                return new
+            return type(leaf)(leaf + t * move[()])
+
+        return moved(item, name, change)
+
+    def slope(self, items: dict[str, Any], gradient: dict[str, Any]) -> float:
+        """Return the derivative along the direction that a gradient states."""
+        total = 0.0
+        for name, item in items.items():
+            found = dict(numbers(gradient[name], name))
+            for path, _ in numbers(item, name):
+                move, part = self.moves[path], np.asarray(found[path])
+                with np.errstate(all="ignore"):
+                    product = np.where(move != 0, part * move, 0.0)
+                    total += float(np.sum(product.real, dtype=np.float64))
+        return total
+
+
+def _laid_out_like(leaf: Any) -> Any:
+    """Return new room for an array, with its strides where these make sense."""
+    flags = leaf.flags
+    if flags.c_contiguous or flags.f_contiguous or not leaf.ndim or not leaf.size:
+        made: Any = np.empty_like(leaf, order="K", subok=False)
+        return made.view(type(leaf))
+    # No view of whole memory, as the user's is none.
+    wide = np.empty_like(np.repeat(leaf, 2, axis=-1), order="K", subok=False)
+    return wide[..., ::2].view(type(leaf))
+
+
+def slope_along(
+    value: Callable[[float], float], middle: float, step: float, precision: float
+) -> Slope:
+    """Take differences at two steps.
+
+    value : the function along the direction.
+    middle : its value at 0.
+    precision : the relative rounding of the value.
+    """
+    sizes, central, jumps = [], [], []
+    for h in (step, step / TIMES):
+        right, left = value(h), value(-h)
+        if not (math.isfinite(right) and math.isfinite(left)):
+            return Slope(math.nan, math.nan)
+        central.append((right - left) / (2 * h))
+        # Where the slopes to both sides differ there is no derivative.
+        jumps.append(abs((right - middle) / h - (middle - left) / h))
+        sizes.append(max(abs(right), abs(left)))
+    noise = 16 * precision * max(*sizes, abs(middle)) * TIMES / step
+    error = abs(central[0] - central[1]) + jumps[1] + noise
+    return Slope(central[1], error)
