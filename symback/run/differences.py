@@ -26,10 +26,12 @@ class Slope:
 
     value : the central difference of the smaller step.
     error : how far it can be off; NaN where the differences say nothing.
+    smooth : whether the differences go on as those of a smooth function do.
     """
 
     value: float
     error: float
+    smooth: bool = False
 
     @property
     def is_sure(self) -> bool:
@@ -38,7 +40,7 @@ class Slope:
 
     def contradicts(self, slope: float) -> bool:
         """Say whether another number is far outside the error."""
-        if not (math.isfinite(self.value) and math.isfinite(self.error)):
+        if not (self.smooth or self.is_sure):
             return False
         if not math.isfinite(slope):
             return self.is_sure
@@ -125,27 +127,14 @@ class Direction:
         finite = np.isfinite(sizes)
         sizes = np.where(finite, sizes, 0.0)
         largest = float(np.max(sizes, initial=0.0))
-        usual = largest * math.sqrt(float(np.mean((sizes / (largest or 1.0)) ** 2)))
-        scale = np.maximum(sizes, floor * usual) if largest else np.ones(leaf.shape)
+        scale = np.ones(leaf.shape)
+        if largest:
+            usual = largest * math.sqrt(float(np.mean((sizes / largest) ** 2)))
+            scale = np.maximum(sizes, floor * usual)
         chosen = rng.uniform(0.5, 1.5, (2, *leaf.shape))
         chosen *= rng.choice([-1.0, 1.0], (2, *leaf.shape))
         move = chosen[0] + 1j * chosen[1] if leaf.dtype.kind == "c" else chosen[0]
         return np.where(finite, move * scale, 0.0)
-
-    def symmetric(self, items: dict[str, Any]) -> Direction | None:
-        """Return the direction that keeps symmetric matrices so, if it is another."""
-        made = copy.copy(self)
-        made.moves, other = dict(self.moves), False
-        for name, item in items.items():
-            for path, leaf in numbers(item, name):
-                shape = np.shape(leaf)
-                if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
-                    continue
-                if np.array_equal(leaf, np.swapaxes(leaf, -1, -2)):
-                    move = self.moves[path]
-                    made.moves[path] = (move + np.swapaxes(move, -1, -2)) / 2
-                    other = True
-        return made if other else None
 
     def at(self, item: Any, name: str, t: float) -> Any:
         """Return one argument moved by `t`; it shares no numbers with what it was."""
@@ -187,15 +176,20 @@ def _laid_out_like(leaf: Any) -> Any:
 
 
 def slope_along(
-    value: Callable[[float], float], middle: float, step: float, precision: float
+    value: Callable[[float], float],
+    middle: float,
+    step: float,
+    precision: float,
+    careful: bool = False,
 ) -> Slope:
     """Take differences at two steps.
 
     value : the function along the direction.
     middle : its value at 0.
     precision : the relative rounding of the value.
+    careful : see by some more values how far rounding moves them.
     """
-    sizes, central, jumps = [], [], []
+    sizes, central, jumps = [abs(middle)], [], []
     for h in (step, step / TIMES):
         right, left = value(h), value(-h)
         if not (math.isfinite(right) and math.isfinite(left)):
@@ -203,7 +197,13 @@ def slope_along(
         central.append((right - left) / (2 * h))
         # Where the slopes to both sides differ there is no derivative.
         jumps.append(abs((right - middle) / h - (middle - left) / h))
-        sizes.append(max(abs(right), abs(left)))
-    noise = 16 * precision * max(*sizes, abs(middle)) * TIMES / step
-    error = abs(central[0] - central[1]) + jumps[1] + noise
-    return Slope(central[1], error)
+        sizes += [abs(right), abs(left)]
+    rounding = 16 * precision * max(sizes)
+    if careful:
+        near = [value(k * precision) for k in (-9.0, -4.0, 4.0, 9.0)]
+        rounding += 4 * max(abs(one - middle) for one in near)
+    noise = rounding * TIMES / step
+    gap = abs(central[0] - central[1])
+    # A curve's slopes come together as the step shrinks, and its central ones faster.
+    smooth = jumps[1] <= 0.4 * jumps[0] + noise and gap <= 0.1 * jumps[0] + noise
+    return Slope(central[1], gap + jumps[1] + noise, smooth)

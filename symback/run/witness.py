@@ -359,7 +359,7 @@ class Witness:
         if alarm is None:
             return
         # Once more along another direction, and with nothing but the same function.
-        again = self._alarm(self.bound, result, 202, symmetric=True)
+        again = self._alarm(self.bound, result, 202, careful=True)
         if again is None or not self._is_steady(result):
             return
         if self._decides() and not self._also_nearby():
@@ -385,7 +385,7 @@ class Witness:
         )
 
     def _alarm(
-        self, bound: dict[str, Any], result: Any, seed: int, symmetric: bool = False
+        self, bound: dict[str, Any], result: Any, seed: int, careful: bool = False
     ) -> tuple[float, Slope] | None:
         """Return both slopes where they contradict each other, else None."""
         items = {name: bound[name] for name in self.wrt}
@@ -395,13 +395,11 @@ class Witness:
         middle = float(np.real(result[0]))
         for floor, times in ((0.1, 1.0), (0.0, 1 / 30)):
             direction = Direction(items, seed, floor)
-            if symmetric:
-                direction = direction.symmetric(items) or direction
 
             def value(t: float, direction: Direction = direction) -> float:
                 return self._value_at(bound, direction, t)
 
-            found = slope_along(value, middle, STEP[size] * times, precision)
+            found = slope_along(value, middle, STEP[size] * times, precision, careful)
             slope = direction.slope(items, gradient)
             if found.contradicts(slope):
                 return slope, found
@@ -471,7 +469,7 @@ class Witness:
                 result = self.call(near)
         except Exception:
             return False
-        return self._alarm(near, result, 404, symmetric=True) is not None
+        return self._alarm(near, result, 404, careful=True) is not None
 
     # The report
 

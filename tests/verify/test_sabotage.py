@@ -63,7 +63,7 @@ def name_of(op: str) -> str:
 def attempt(loss: Loss, one: Sabotage, right: Any, source: str) -> Comparison | None:
     """Compare a sabotaged gradient; None where the sabotage changes nothing."""
     with sabotaged(one):
-        wrong = symback.differentiable(loss.function, wrt=loss.wrt)
+        wrong = symback.differentiable(loss.function, wrt=loss.wrt, witness=None)
         try:
             if wrong.backward_source_for(*loss.args) == source:
                 return None
