@@ -70,20 +70,19 @@ def broken_types(patch: pytest.MonkeyPatch) -> None:
 
 def broken_transform(patch: pytest.MonkeyPatch) -> None:
     """Cotangents of several uses are subtracted."""
-    real = specialise.reverse
+    real = specialise.differentiate
 
     def lossy(*args: Any, **kwargs: Any) -> Any:
         joint = real(*args, **kwargs)
-        start = joint.graph.block.nodes[joint.backward_from :]
 
         def change(node: Node) -> Node:
-            if node.op == "add" and node in start:
+            if node.op == "add" and node.role == "backward":
                 return dataclasses.replace(node, op=operation("sub"))
             return node
 
         return dataclasses.replace(joint, graph=with_nodes(joint.graph, change))
 
-    patch.setattr(specialise, "reverse", lossy)
+    patch.setattr(specialise, "differentiate", lossy)
 
 
 def broken_pass(patch: pytest.MonkeyPatch) -> None:
