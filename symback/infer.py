@@ -13,6 +13,7 @@ import builtins
 import importlib
 import math
 import operator
+import os
 import signal
 import threading
 import warnings
@@ -399,8 +400,18 @@ class _Unseen:
             if not self.inside:
                 self.before.__exit__(None, None, None)
 
+    def after_fork(self) -> None:
+        """Forget the parent's other threads, which a child has not."""
+        self.lock = threading.Lock()
+        if self.inside:
+            self.before.__exit__(None, None, None)
+            self.inside = 0
+
 
 _UNSEEN = _Unseen()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_UNSEEN.after_fork)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InternalError, SymbackError
 from ..graph import EFFECTS, Graph, Node, Value
-from ..infer import quiet
+from ..infer import interrupts, quiet
 from .agreement import misfit, same, same_form, unmovable
 from .arguments import call_bound
 from .copies import Uncopied, alike, arrays, changed
@@ -169,7 +169,8 @@ class Witness:
         except (SymbackError, *INCONCLUSIVE):
             raise
         except Exception as problem:
-            self._also_raises(copies, problem)
+            if not interrupts(problem):
+                self._also_raises(copies, problem)
             raise
         draws = any(map(self._draws, self.nodes()))
         if not draws:
@@ -181,6 +182,8 @@ class Witness:
         except InconclusiveError:
             return result
         except Exception as problem:
+            if interrupts(problem):
+                raise
             raise self.contradiction(
                 f"`{self.title}` raises {type(problem).__name__} for these arguments, "
                 f"and the generated function returns {result[0]!r}",
@@ -212,6 +215,8 @@ class Witness:
         except InconclusiveError:
             return
         except Exception as own:
+            if interrupts(own):
+                raise
             alike = isinstance(problem, type(own)) or isinstance(own, type(problem))
             if alike:
                 return
@@ -323,7 +328,9 @@ class Witness:
             try:
                 near = {n: moved(v, n, nudge) for n, v in alike(self.bound).items()}
                 value = np.asarray(self._theirs(near), complex).real
-            except Exception:
+            except Exception as problem:
+                if interrupts(problem):
+                    raise
                 return True
             if np.shape(value) != np.shape(low):
                 return True
@@ -417,7 +424,9 @@ class Witness:
             with quiet():
                 found = call_bound(*self._moved_owner(there))
             return float(np.real(found)) if np.ndim(found) == 0 else np.nan
-        except Exception:
+        except Exception as problem:
+            if interrupts(problem):
+                raise
             return float("nan")
 
     def _moved_owner(self, bound: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -467,7 +476,9 @@ class Witness:
         try:
             with quiet():
                 result = self.call(near)
-        except Exception:
+        except Exception as problem:
+            if interrupts(problem):
+                raise
             return False
         return self._alarm(near, result, 404, careful=True) is not None
 
