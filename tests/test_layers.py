@@ -18,6 +18,7 @@ ROWS = {
     "errors": 0,
     "runtime": 0,
     "signature": 0,
+    "structure": 0,
     "operation": 1,
     "graph": 1,
     "types": 1,
@@ -121,6 +122,56 @@ def test_imports_go_downwards():
         if not is_allowed(found, room)
     ]
     assert wrong == []
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def run_time_imports() -> dict[str, set[str]]:
+    """Return for each file the files that it imports, wherever in it."""
+    paths = {module_of(path): path for path in files()}
+    found: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        found[module] = set()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        package = path.relative_to(ROOT).parent.parts
+        for node in ast.walk(tree):
+            # An import for types only is none when it runs.
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = [*package[: len(package) - node.level + 1]]
+                home = ".".join([*base, *filter(None, [node.module])])
+                full = {f"{home}.{alias.name}" for alias in node.names}
+                found[module] |= {m if m in paths else home for m in full}
+    return {m: {d for d in ds if d in paths} - {m} for m, ds in found.items()}
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """Return the files that reach themselves through their imports."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for other in graph[todo.pop()] - seen:
+                seen.add(other)
+                todo.append(other)
+        return seen
+
+    return {module for module in graph if module in reached(module)}
+
+
+def test_no_file_reaches_itself_through_its_imports():
+    found = circles(run_time_imports())
+    assert {m for m in found if not m.startswith("symback.verify")} == set()
+
+
+def test_a_circle_would_be_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {"b", "c"}
 
 
 @pytest.mark.parametrize("package", sorted(ONLY_IN))
