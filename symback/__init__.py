@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import DifferentiableFunction, differentiable, grad, value_and_grad
+    from .api import (
+        DifferentiableFunction,
+        custom_vjp,
+        defrule,
+        differentiable,
+        grad,
+        stop_gradient,
+        value_and_grad,
+    )
     from .errors import (
         InternalError,
         MissingRuleError,
@@ -36,12 +44,25 @@ __all__ = [
     "SymbackError",
     "UnsupportedSyntaxError",
     "__version__",
+    "custom_vjp",
+    "defrule",
     "differentiable",
     "grad",
+    "stop_gradient",
     "value_and_grad",
 ]
 
-_API = frozenset({"DifferentiableFunction", "differentiable", "grad", "value_and_grad"})
+_API = frozenset(
+    {
+        "DifferentiableFunction",
+        "custom_vjp",
+        "defrule",
+        "differentiable",
+        "grad",
+        "stop_gradient",
+        "value_and_grad",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache
 from io import StringIO
@@ -27,6 +27,7 @@ import numpy as np
 
 from . import runtime
 from .graph import UNDEFINED, Arg, Value, map_leaves
+from .operation import Operation, operation
 from .sizes import Linear, Sizes, fitted
 from .types import Type
 
@@ -190,6 +191,9 @@ def resolve(op: str) -> Callable[..., Any]:
     """
     if op in SPECIAL:
         return SPECIAL[op]
+    known = operation(op).function
+    if known is not None:
+        return known
     head, _, rest = op.partition(".")
     if not rest:
         found: Callable[..., Any] = getattr(operator, op)
@@ -347,6 +351,9 @@ class Sampler:
             Unsampled: an operand has no samples.
             Exception: whatever NumPy raises where the operation fails on them.
         """
+        known = operation(op)
+        if known.home and (known.rule is None or known.rule.kind != "elementwise"):
+            return _like(known, args, kwargs)
         return tuple(evaluate(op, args, kwargs, which) for which in range(SAMPLES))
 
 
@@ -365,6 +372,22 @@ def interrupts(problem: BaseException) -> bool:
             return True
         trace = trace.tb_next
     return False
+
+
+def _like(op: Operation, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]) -> Any:
+    """Return samples of what one of the user's own operations gives.
+
+    It is not run on samples: a solver need not end on numbers that mean nothing.
+    """
+    if op.rule is None or op.like is None:
+        raise Unsampled
+    if not isinstance(op.like, str):
+        return (op.like,) * SAMPLES
+    bound = op.rule.bind(args, dict(kwargs))
+    found = bound.get(op.like) if isinstance(bound, dict) else None
+    if not isinstance(found, Value) or found.type is None or not found.type.samples:
+        raise Unsampled
+    return found.type.samples
 
 
 @contextmanager

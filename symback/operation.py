@@ -154,12 +154,20 @@ class Operation(str):
     rule : its derivative, or None.
     alias : whose memory its result may be.
     acts : it acts on the world: kept in order, never shared, never dropped.
+    function : what it does, where it is no function of that name.
+    home : the module that gives it, if it is one of the user's own operations.
+    like : the parameter whose type its result has, or a number of that type.
+    keeps : its last result are residuals for the pullback, hidden from the user.
     """
 
     declared: bool = False
     rule: Rule | None = None
     alias: Alias = UNKNOWN
     acts: bool = True
+    function: Callable[..., Any] | None = None
+    home: str = ""
+    like: Any = None
+    keeps: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by name: there is one record a name."""

@@ -18,6 +18,8 @@ ROWS = {
     "errors": 0,
     "runtime": 0,
     "signature": 0,
+    "own": 0,
+    "stop": 0,
     "structure": 0,
     "operation": 1,
     "graph": 1,

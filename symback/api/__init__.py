@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from ..stop import stop_gradient
 from .forms import differentiable, grad, value_and_grad
 from .function import DifferentiableFunction
+from .rules import custom_vjp, defrule
 
-__all__ = ["DifferentiableFunction", "differentiable", "grad", "value_and_grad"]
+__all__ = [
+    "DifferentiableFunction",
+    "custom_vjp",
+    "defrule",
+    "differentiable",
+    "grad",
+    "stop_gradient",
+    "value_and_grad",
+]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -17,7 +18,7 @@ from .binding import Binding, Wrt
 if TYPE_CHECKING:
     from ..run import Mode, Source, Specialised
 
-__all__ = ["GENERATING", "Cached"]
+__all__ = ["GENERATING", "Cached", "forget_all"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,6 +33,17 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=GENERATING.release,
         after_in_child=GENERATING.release,
     )
+
+
+_ALL: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Every function that remembers generated sources."""
+
+
+def forget_all() -> None:
+    """Let every function generate its sources anew: a rule has been added."""
+    for one in list(_ALL):
+        one.forget()
+
 
 MANY = 4096
 """Remembered signatures of one function; beyond it they are forgotten."""
@@ -49,6 +61,14 @@ class Cached(Binding[P, R]):
         self._patterns: dict[Any, list[Specialised]] = {}
         self._fast: dict[Any, Any] = {}
         self._static: frozenset[str] = frozenset()
+        _ALL.add(self)
+
+    def forget(self) -> None:
+        """Forget the generated sources."""
+        self._exact.clear()
+        self._patterns.clear()
+        self._fast.clear()
+        self.__dict__.pop("_generic", None)
 
     def _entry(self, what: str, pick: str) -> Any:
         """Make the function that finds the specialised one for its arguments."""

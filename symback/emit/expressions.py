@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InternalError
 from ..graph import UNDEFINED, Arg, Node, Value
+from ..operation import operation
 from ..passes.kinds import Kinds
 from .inline import Plan, boolean
 from .scalars import scalar_call
@@ -147,10 +148,16 @@ class Expressions:
     def dotted(self, name: str) -> ast.expr:
         """Return ``np.linalg.inv`` as a tree and note that it must be imported."""
         root, _, rest = name.partition(".")
+        home = operation(name).home
+        if home:
+            tree: ast.expr = self.names.outer(home)
+            for part in name[len(home) + 1 :].split("."):
+                tree = ast.Attribute(tree, part, ast.Load())
+            return tree
         if root == "runtime":
             return self.names.outer(name)
         if root in ("np", "math"):
-            tree: ast.expr = self.names.outer(root)
+            tree = self.names.outer(root)
         else:
             module, _, rest = name.rpartition(".")
             if root == "scipy" and module.count(".") > 1:

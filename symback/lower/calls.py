@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..graph import UNDEFINED, Value
+from ..operation import Operation
+from ..operations.own import own_operation
 from .abstract import (
     Array,
     DictRef,
@@ -109,6 +111,9 @@ class Calls(Library):
             handler = None
         if handler is not None:
             return handler(self, *self.python_arguments(thing, args, kwargs))
+        own = own_operation(thing)
+        if own is not None:
+            return self.call_own(own, args, kwargs)
         if getattr(thing, "_is_gradient", False):
             raise self.refuse(
                 "a gradient is taken inside the function: second derivatives are not "
@@ -180,6 +185,18 @@ class Calls(Library):
         raise self.refuse(
             f"`{name_of(thing)}` is not a function whose source or derivative is known"
         )
+
+    def call_own(self, op: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function that was given a rule of its own."""
+        given = [self.operand(a) for a in args]
+        named = {k: self.operand(a) for k, a in kwargs.items()}
+        count = 1 if op.rule is None else len(op.rule.outs)
+        if count == 1:
+            return self.wrap(self.emit(op, *given, **named))
+        outs = [self.wrap(out) for out in self.emit_many(op, count, *given, **named)]
+        if op.keeps:
+            outs.pop()
+        return outs[0] if len(outs) == 1 else Tup(tuple(outs))
 
     def made_anew(self, thing: Any, name: str) -> Any:
         """Return what a factory has made: a list or dict of the program's own."""

@@ -45,7 +45,9 @@ class Functions(Names):
     def live_function(self, function: Any) -> Function:
         """Return a live Python function as an abstract one."""
         try:
-            read = read_function if self.fixed_span is None else read_rule
+            module = getattr(function, "__module__", None) or ""
+            ours = self.fixed_span is not None and module.startswith("symback.")
+            read = read_rule if ours else read_function
             source = read(function)
         except SourceUnavailableError as problem:
             raise SourceUnavailableError(
