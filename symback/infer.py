@@ -374,7 +374,9 @@ def interrupts(problem: BaseException) -> bool:
     return False
 
 
-def _like(op: Operation, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]) -> Any:
+def _like(
+    op: Operation, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]
+) -> tuple[Any, ...]:
     """Return samples of what one of the user's own operations gives.
 
     It is not run on samples: a solver need not end on numbers that mean nothing.
@@ -387,7 +389,7 @@ def _like(op: Operation, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]) -> An
     found = bound.get(op.like) if isinstance(bound, dict) else None
     if not isinstance(found, Value) or found.type is None or not found.type.samples:
         raise Unsampled
-    return found.type.samples
+    return tuple(found.type.samples)
 
 
 @contextmanager

@@ -147,6 +147,10 @@ class Witness:
             for node in self.nodes()
         )
 
+    def own(self) -> bool:
+        """Say whether a derivative is the user's own: it need not be the slope."""
+        return any(n.op == "stop_gradient" or n.op.home for n in self.nodes())
+
     def nodes(self) -> Iterator[Node]:
         """Yield all nodes of the user's function."""
         return self.found.source.primal.block.walk()
@@ -192,7 +196,7 @@ class Witness:
         self.kept = changed(self.bound, copies, "") is None
         self._captured_kept(captured, held)
         self._same_value(result[0], theirs)
-        if self.mode == "gradient" and self.took < SLOW and not draws:
+        if self.mode == "gradient" and self.took < SLOW and not (draws or self.own()):
             self._slopes(result)
         return result
 

@@ -320,3 +320,16 @@ def test_stop_gradient_has_memory_of_its_own() -> None:
     value, gradient = symback.value_and_grad(loss)(x)
     assert value == 19.0
     np.testing.assert_allclose(gradient, [5.0, 3.0])
+
+
+def test_the_witness_takes_the_users_word_for_a_derivative() -> None:
+    def sign(x: Any) -> Any:
+        return np.sign(x)
+
+    # A straight-through estimator: a derivative that is no slope.
+    defrule(sign, "np.ones_like(x)", check=False)
+    loss = differentiable(lambda x: np.sum(sign(x) * x), witness="gradient")
+    x = np.array([0.5, -2.0])
+    np.testing.assert_allclose(loss.grad_fn(x), np.sign(x) + x)
+    loss = differentiable(lambda x: np.sum(stop_gradient(x) * x), witness="gradient")
+    np.testing.assert_allclose(loss.grad_fn(x), x)
