@@ -65,7 +65,7 @@ def broken_rule(patch: pytest.MonkeyPatch) -> None:
 
 def broken_types(patch: pytest.MonkeyPatch) -> None:
     """Every dimension is called `n`: nothing seems to be broadcast."""
-    patch.setattr(infer.Sampler, "dim", lambda self, a, b: "n")
+    patch.setattr(infer.Sampler, "dim", lambda self, sizes: "n")
 
 
 def broken_transform(patch: pytest.MonkeyPatch) -> None:
