@@ -249,13 +249,20 @@ class Sampler:
     """Makes samples and names dimensions; one for each lowering.
 
     exact : dimensions have their true sizes, which may be small.
-    symbols : sizes of the arguments by name.
+    symbols : sizes of the arguments by name that are free, `sizes` : all of them, and
+    `actual` : what they are.
+    mentions : the names of the sizes that a size without a linear form comes from.
+    bounds : forms that are not negative with the arguments, nor in any sample.
     names : of dimensions by their sizes; what has no form is ``"?1"``, ``"?2"``, ...
     """
 
     def __init__(self, exact: bool = False) -> None:
         self.exact = exact
         self.symbols: dict[str, Sizes] = {}
+        self.sizes: dict[str, Sizes] = {}
+        self.actual: dict[str, int] = {}
+        self.mentions: dict[Sizes, frozenset[str]] = {}
+        self.bounds: dict[Linear, None] = {}
         self.names: dict[Sizes, str] = {}
         self.forms: dict[Sizes, Linear | None] = {}
         self.first = iter(DIMENSIONS)

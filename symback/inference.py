@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .assumptions import Assumptions, Refine, cut, fitting, mention
 from .graph import UNDEFINED, Arg, Node, Value, leaves, map_leaves
 from .infer import SAMPLES, Sampler, Unsampled, interrupts
 from .sizes import Sizes
@@ -66,10 +67,13 @@ class SampledTypes:
     failed : what is done where an operation fails on its samples.
     """
 
-    def __init__(self, sampler: Sampler, mode: str, failed: Failed = _ignore) -> None:
+    def __init__(
+        self, sampler: Sampler, assumed: Assumptions, failed: Failed = _ignore
+    ) -> None:
         self.sampler = sampler
-        self.mode = mode
-        self.generic = mode == "generic"
+        self.assumed = assumed
+        self.mode = assumed.mode
+        self.generic = assumed.generic
         self.failed = failed
         self.defs: dict[Value, Node] = {}
         self.alike: dict[Value, Value] = {}
@@ -106,6 +110,9 @@ class SampledTypes:
         """Run an operation on its samples; None where that tells nothing."""
         if self.mode == "generic":
             return None
+        symbolic = not self.assumed.exact
+        if symbolic and op in ("getitem", "setitem", "index_add"):
+            cut(self.assumed, self.sampler, args)
         try:
             return self.sampler.infer(op, self._masked(op, args), dict(kwargs))
         except Unsampled:
@@ -113,6 +120,10 @@ class SampledTypes:
         except Exception as problem:
             if interrupts(problem):
                 raise
+            if symbolic:
+                operands = args, dict(kwargs)
+                refined = fitting(self.assumed, self.sampler, operands)
+                raise Refine(refined) from problem
             self.failed(op, args, problem)
             return None
 
@@ -133,6 +144,8 @@ class SampledTypes:
                 return known if known is not None and known.kind == "list" else None
             return None
         found = self.sampler.type_of(self._counted(op, args, kwargs, tried))
+        if found is not None and "?" in "".join(found.dims):
+            mention(self.sampler, found, (args, dict(kwargs)))
         if found is None or found.rank or not found.is_integral:
             return found
         if found.dtype.startswith("bool") or found.kind not in ("python", "numpy"):

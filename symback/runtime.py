@@ -161,7 +161,8 @@ def gather_pullback(out_bar: Array, places: Array, x: Array) -> Array:
         total: Array = real + 1j * np.bincount(flat, weights.imag, size)
     else:
         total = np.bincount(flat, weights, size)
-    return unbroadcast(np.reshape(total, np.shape(x)), x)
+    # Padding has places, if only of zeros, even where x has no entries.
+    return unbroadcast(np.reshape(total[:size], np.shape(x)), x)
 
 
 def whole_convolution(out_bar: Array, in1: Array, in2: Array, mode: str) -> Array:

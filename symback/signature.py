@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["exact_key", "layout", "pattern_key"]
+__all__ = ["exact_key", "layout", "measure", "pattern_key"]
+
+IDENTITIES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.ModuleType,
+    type,
+    np.ufunc,
+)
+"""Kinds of objects that are known by identity."""
 
 
 def exact_key(argument: Any) -> Any:
@@ -33,11 +43,7 @@ def exact_key(argument: Any) -> Any:
     if isinstance(argument, np.generic):
         return kind, int(argument) if isinstance(argument, np.integer) else None
     if isinstance(argument, tuple | list):
-        if (
-            kind is list
-            and len(argument) > 16
-            and all(isinstance(a, float | int) for a in argument)
-        ):
+        if _is_numbers(argument):
             return list, "numbers"
         return kind, tuple(map(exact_key, argument))
     if isinstance(argument, dict):
@@ -58,25 +64,71 @@ def layout(array: np.ndarray) -> str:
 
 def _object_key(argument: Any, key: Any) -> Any:
     """Return a key of anything else: its identity, or its class and attributes."""
-    identities = (
-        types.FunctionType,
-        types.BuiltinFunctionType,
-        types.MethodType,
-        types.ModuleType,
-        type,
-        np.ufunc,
-    )
-    if isinstance(argument, identities):
+    if isinstance(argument, IDENTITIES):
         return argument
     if isinstance(argument, np.random.Generator | np.random.RandomState):
         return type(argument)
     if isinstance(argument, np.ndarray):
         return type(argument), argument.dtype.char, argument.shape
-    attributes = getattr(argument, "__dict__", None)
-    if attributes is None:
+    return type(argument), tuple(
+        (name, key(item)) for name, item in _attributes(argument).items()
+    )
+
+
+def _attributes(argument: Any) -> dict[str, Any]:
+    """Return the attributes of an object by name."""
+    if isinstance(argument, np.random.Generator | np.random.RandomState):
+        return {}
+    found: dict[str, Any] | None = getattr(argument, "__dict__", None)
+    if found is None:
         slots = getattr(type(argument), "__slots__", ())
-        attributes = {s: getattr(argument, s) for s in slots if hasattr(argument, s)}
-    return type(argument), tuple((n, key(a)) for n, a in attributes.items())
+        found = {s: getattr(argument, s) for s in slots if hasattr(argument, s)}
+    return dict(found)
+
+
+def _is_numbers(argument: Any) -> bool:
+    """Say whether an argument is a long list of numbers."""
+    return (
+        type(argument) is list
+        and len(argument) > 16
+        and all(isinstance(item, float | int) for item in argument)
+    )
+
+
+def measure(arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the lengths in arguments, and the integers that are no length.
+
+    Each stands once, where it is first met; those below two are part of a pattern.
+
+    >>> measure((np.zeros((5, 2)), 7, [np.zeros(5), 2, np.zeros((1, 3))]))
+    ((5, 2, 3), (7,))
+    """
+    lengths: dict[int, None] = {}
+    integers: dict[int, None] = {}
+    seen: set[int] = set()
+
+    def walk(argument: Any) -> None:
+        if isinstance(argument, np.ndarray):
+            lengths.update(dict.fromkeys(n for n in argument.shape if n > 1))
+        elif isinstance(argument, bool | float | complex | str | bytes | None):
+            pass
+        elif isinstance(argument, int | np.integer):
+            if argument > 1:
+                integers.setdefault(int(argument))
+        elif isinstance(argument, tuple | list):
+            if not _is_numbers(argument):
+                for item in argument:
+                    walk(item)
+        elif isinstance(argument, dict):
+            for item in argument.values():
+                walk(item)
+        elif not isinstance(argument, IDENTITIES) and id(argument) not in seen:
+            seen.add(id(argument))
+            for item in _attributes(argument).values():
+                walk(item)
+
+    walk(arguments)
+    return tuple(lengths), tuple(n for n in integers if n not in lengths)
 
 
 def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
@@ -89,11 +141,12 @@ def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
     >>> a == b
     True
     """
-    sizes: dict[int, int] = {}
-    numbers: dict[int, int] = {}
+    lengths, integers = measure(arguments)
+    sizes = {length: place for place, length in enumerate(lengths)}
+    numbers = {number: place for place, number in enumerate(integers)}
 
     def length(size: int) -> Any:
-        return size if size < 2 else ("d", sizes.setdefault(size, len(sizes)))
+        return size if size < 2 else ("d", sizes[size])
 
     def key(argument: Any) -> Any:
         kind = type(argument)
@@ -102,11 +155,11 @@ def pattern_key(arguments: tuple[Any, ...], static: frozenset[int]) -> Any:
             return kind, argument.dtype.char, lengths, layout(argument)
         if isinstance(argument, int | np.integer) and not isinstance(argument, bool):
             number = int(argument)
-            if number in sizes and number > 1:
-                return kind, "d", sizes[number]
             if number < 2:
                 return kind, number
-            return kind, "i", numbers.setdefault(number, len(numbers))
+            if number in sizes:
+                return kind, "d", sizes[number]
+            return kind, "i", numbers.get(number)
         if isinstance(argument, tuple | list) and exact_key(argument) != (
             list,
             "numbers",

@@ -44,6 +44,26 @@ class Linear:
         terms = tuple((name, k) for name, k in found.items() if k)
         return Linear(terms, self.constant - other.constant)
 
+    def plus(self, number: int) -> Linear:
+        """Return the sum with a number."""
+        return Linear(self.terms, self.constant + number)
+
+    def times(self, factor: int) -> Linear:
+        """Return a multiple."""
+        return Linear(
+            tuple((name, factor * k) for name, k in self.terms), factor * self.constant
+        )
+
+    def put(self, name: str, form: Linear) -> Linear:
+        """Return this with a form in the place of a size.
+
+        >>> str(Linear((("n", 2), ("m", 1))).put("m", Linear((("n", 1),), -3)))
+        '3*n - 3'
+        """
+        factor = dict(self.terms).get(name, 0)
+        rest = tuple((n, k) for n, k in self.terms if n != name)
+        return Linear(rest, self.constant).minus(form.times(-factor))
+
     def __str__(self) -> str:
         text = ""
         for name, k in (*self.terms, ("", self.constant)):

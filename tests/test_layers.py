@@ -26,6 +26,7 @@ ROWS = {
     "types": 1,
     "sizes": 1,
     "source": 1,
+    "assumptions": 1.5,
     "infer": 1.5,  # lowering infers types while it builds
     "inference": 1.5,
     "operations": 2,

@@ -141,7 +141,7 @@ def judge(f: Any, given: dict[str, Any], gradient: Any) -> None:
         np.testing.assert_allclose(slope / scale, expected / scale, atol=2e-6)
 
 
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_program(seed: int) -> None:
     text, given = grown(seed)
     f = loaded(text, f"<sizes {seed}>")

@@ -208,7 +208,9 @@ class Cached(Binding[P, R]):
             pattern = pattern_key(arguments, static)
             candidates = self._patterns.setdefault(pattern, [])
             for one in candidates:
-                if one.source.exact and one.exact_for != key:
+                if one.source.assumed.exact and one.exact_for != key:
+                    continue
+                if not one.source.fits(arguments):
                     continue
                 if not one.source.holds():
                     continue
@@ -216,8 +218,8 @@ class Cached(Binding[P, R]):
                     continue
                 return one
             source = self._source(bound)
-            if source.static - self._static:
-                self._static |= source.static
+            if source.assumed.static - self._static:
+                self._static |= source.assumed.static
                 continue
             made = build(source, self._function)
             made.exact_for = key

@@ -19,7 +19,7 @@ an operation on values, and calls of the user's own functions are written out in
 ...     y = x
 ...     y *= 2.0
 ...     return y
->>> print(Lowerer("symbolic").lower(f, {"x": 3.0}, "f"))
+>>> print(Lowerer().lower(f, {"x": 3.0}, "f"))
 graph f(x: float):
   y: float = mul(x, 2.0)  # ...
   -> y
@@ -28,7 +28,7 @@ graph f(x: float):
 from __future__ import annotations
 
 from . import intrinsics  # noqa: F401 - fills the tables of what functions mean
-from .abstract import NeedStatic, Retry
+from .abstract import NeedStatic
 from .core import Raises, Unassigned
 from .names import Path
 from .parameters import Lowerer
@@ -39,7 +39,6 @@ __all__ = [
     "NeedStatic",
     "Path",
     "Raises",
-    "Retry",
     "RuleGraphs",
     "Unassigned",
     "shows_complex",

@@ -25,7 +25,6 @@ __all__ = [
     "Obj",
     "Partial",
     "Poison",
-    "Retry",
     "RunList",
     "Shape",
     "Tup",
@@ -214,18 +213,3 @@ class NeedStatic(Exception):
         self.value = value
         self.why = why
         self.span = span
-
-
-class Retry(Exception):
-    """Lower again with something fixed.
-
-    what : ``"static"`` (the value of the parameter `name`) or ``"exact"`` (all shapes).
-    """
-
-    def __init__(
-        self, what: str, name: str = "", cause: Exception | None = None
-    ) -> None:
-        super().__init__(what, name)
-        self.what = what
-        self.name = name
-        self.cause = cause

@@ -187,7 +187,7 @@ class Attributes(Functions):
             return Shape(self.emit("shape", value))
         dims: list[Any] = []
         for k in range(known.rank):
-            if self.mode == "exact" and known.dims[k].isdigit():
+            if self.are_numbers and known.dims[k].isdigit():
                 dims.append(Known(int(known.dims[k])))
             else:
                 dims.append(self.emit("dim", value, k))

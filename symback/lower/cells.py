@@ -6,10 +6,12 @@ name of an array is seen through all its names, exactly as in NumPy.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
+from ..assumptions import Refine
 from ..graph import UNDEFINED, Arg, Value
 from .abstract import (
     Array,
@@ -21,7 +23,6 @@ from .abstract import (
     Obj,
     Partial,
     Poison,
-    Retry,
     RunList,
     Shape,
     Tup,
@@ -73,7 +74,7 @@ class Cells(Core):
         """Return the exception to raise: first try again with the loops written out."""
         if self.mode == "generic" or self.unroll_all or not self.loops_met:
             return problem
-        return Retry("unroll", "", problem)
+        return Refine(replace(self.assumed, exact=True, unrolled=True), problem)
 
     def read(self, ref: Array | View) -> Value:
         """Return the current value of an array or a view."""

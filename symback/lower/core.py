@@ -5,25 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
+from ..assumptions import Assumptions, Refine, names_in, pinning, sizes_of
 from ..errors import ShapeError, Span, SymbackError, UnsupportedSyntaxError
 from ..graph import Arg, Builder, Node, Param, Value, leaves
 from ..infer import Sampler, interrupts
 from ..inference import SampledTypes
 from ..types import Type
-from .abstract import NeedStatic, Retry
+from .abstract import NeedStatic
 
 __all__ = ["Core", "Frame", "Raises", "State", "Unassigned", "spoken"]
 
 COMPLEX = frozenset({"np.conj", "np.real", "np.imag", "builtins.complex", "np.angle"})
 """Operations that show that complex numbers may be about."""
-
-MAX_TRIED = 8
-"""Iterations of loops that are written out to learn what their lists hold."""
 
 
 @dataclass
@@ -91,17 +89,17 @@ class Core:
     outside_cells : cells of containers from outside.
     argument_cells, argument_changed : cells of arrays from arguments, and where the
         first of them is written.
-    active_loops, loops_met, longest_loop : indices of the loops around; how many loops
-        there were, and how many iterations the longest has.
+    active_loops, loops_met : indices of the loops around; how many loops there were.
     unroll_all : write out each loop of a known range.
     complex_seen : complex numbers may be about, though no type shows them.
     misfit : the first operation whose operands do not fit on the samples.
     """
 
-    def __init__(self, mode: str, sampler: Sampler | None = None) -> None:
-        self.mode = mode
-        self.sampler = sampler or Sampler(mode == "exact")
-        self.types = SampledTypes(self.sampler, mode, self.sampling_failed)
+    def __init__(self, assumed: Assumptions, sampler: Sampler | None = None) -> None:
+        self.assumed = assumed
+        self.mode = assumed.mode
+        self.sampler = sampler or Sampler(assumed.exact)
+        self.types = SampledTypes(self.sampler, assumed, self.sampling_failed)
         self.build = Builder(self.types)
         self.state: State = {}
         self.defs = self.types.defs
@@ -118,13 +116,17 @@ class Core:
         self.errstate: dict[str, str] = {}
         self.active_loops: list[Value] = []
         self.complex_seen = False
-        self.unroll_all = False
+        self.unroll_all = assumed.unrolled
         self.outside_cells: set[int] = set()
         self.argument_cells: set[int] = set()
         self.argument_changed: Span | None = None
         self.misfit: ShapeError | None = None
         self.loops_met = 0
-        self.longest_loop = 0
+
+    @property
+    def are_numbers(self) -> bool:
+        """Say whether sizes may be numbers that the text knows."""
+        return self.assumed.exact or bool(self.assumed.pinned)
 
     # Places
 
@@ -188,15 +190,9 @@ class Core:
         self.build.append(node)
 
     def sampling_failed(self, op: str, args: tuple[Arg, ...], why: Exception) -> None:
-        """Decide what it means that an operation failed on its samples."""
-        if self.mode == "symbolic":
-            raise Retry("exact", op, why)
+        """Decide what it means that an operation failed with all sizes known."""
         if self.conditional:
             return
-        short = self.loops_met and self.longest_loop <= MAX_TRIED
-        if short and not self.unroll_all and self.mode == "exact":
-            # Written out, its lists have lengths.
-            raise Retry("unroll")
         text = str(why)
         words = ("shape", "broadcast", "dimension", "mismatch", "size", "axis")
         if isinstance(why, ValueError) and any(w in text for w in words):
@@ -221,6 +217,38 @@ class Core:
     def need_static(self, value: Any, why: str) -> NeedStatic:
         """Return the exception that asks for a value to be known while lowering."""
         return NeedStatic(value, why, self.span())
+
+    def knowing(self, need: NeedStatic) -> Assumptions | None:
+        """Return assumptions by which a value is known, or None where none help."""
+        assumed = self.assumed
+        if assumed.generic:
+            return None
+        _, param = self.origin(need.value)
+        if param not in (None, "shape", *assumed.static):
+            return replace(assumed, static=assumed.static | {str(param)})
+        if param == "shape" and not assumed.exact:
+            return pinning(assumed, self.sampler, self._names(need.value))
+        if self.loops_met and not assumed.unrolled:
+            # How long a list is that a loop fills is known once it is written out.
+            return replace(assumed, exact=True, unrolled=True)
+        return None
+
+    def _names(self, value: Any) -> set[str]:
+        """Return the names of the arguments' sizes that a value comes from."""
+        todo, seen = [value], set()
+        names: set[str] = set()
+        while todo:
+            item = todo.pop()
+            if not isinstance(item, Value) or item in seen:
+                continue
+            seen.add(item)
+            known = item.type
+            if known is not None and (known.is_array or known.is_integral):
+                names |= names_in(self.sampler, sizes_of(known))
+            node = self.defs.get(item)
+            if node is not None and not (known is not None and known.is_array):
+                todo += node.inputs
+        return names
 
     def origin(self, value: Any) -> tuple[Value | None, str | None]:
         """Return the loop index, or the parameter, that an integer value comes from."""
@@ -247,7 +275,7 @@ class Core:
         """Do what Python does with known objects: what fails then fails in each run."""
         try:
             yield
-        except (SymbackError, NeedStatic, Retry, Raises, Unassigned):
+        except (SymbackError, NeedStatic, Refine, Raises, Unassigned):
             raise
         except Exception as problem:
             if interrupts(problem):

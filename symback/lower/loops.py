@@ -108,9 +108,6 @@ class Loops(Iteration, Carried):
             return
         self.loops_met += 1
         start, stop, step = walked.range or (0, walked.length, 1)
-        counted = all(isinstance(b, int) for b in (start, stop, step))
-        count = len(range(start, stop, step)) if counted else 1000
-        self.longest_loop = max(self.longest_loop, count)
         fixed = all(isinstance(b, int) for b in (start, stop, step))
         if fixed and not range(start, stop, step):
             return

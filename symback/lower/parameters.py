@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..assumptions import Assumptions, sampled
 from ..errors import NotDifferentiableError, Span
 from ..graph import Block, Graph, Node, Param, Tree, Value
 from ..infer import SAMPLES
-from ..signature import layout
+from ..signature import layout, measure
 from ..sizes import Sizes
 from ..types import Type
 from .abstract import Array, DictRef, Known, ListRef, Obj, RunList, Tup
@@ -40,28 +41,16 @@ def is_plain_list(thing: Any) -> bool:
     )
 
 
-STEPS: tuple[Sizes, ...] = (
-    (0, 1, 3),
-    (0, 4, 2),
-    (0, 2, 7),
-    (0, 7, 5),
-    (0, 5, 1),
-    (0, 3, 8),
-    (0, 8, 6),
-)
-"""How far the samples of an integer argument are from its value."""
-
-
 class Lowerer(Loops):
     """Lower one function for given arguments, or for none."""
 
-    def __init__(self, mode: str, static: frozenset[str] = frozenset()) -> None:
-        super().__init__(mode)
-        self.static = static
+    def __init__(self, assumed: Assumptions | None = None) -> None:
+        super().__init__(assumed or Assumptions())
+        self.static = self.assumed.static
         self.parameters: set[Value] = set()
         self.capture_paths: list[Path] = []
-        self.sizes: dict[int, Sizes] = {}
-        self.steps: dict[int, Sizes] = {}
+        self.sizes: dict[int, str] = {}
+        self.integers: dict[int, str] = {}
         self.random = np.random.default_rng(7)
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
@@ -79,27 +68,42 @@ class Lowerer(Loops):
             tuple(self.sample(thing, which) for which in range(SAMPLES))
         )
 
+    def measured(self, arguments: dict[str, Any]) -> None:
+        """Name the lengths and integers of the arguments and give them samples."""
+        if self.mode != "symbolic":
+            return
+        lengths, integers = measure(tuple(arguments.values()))
+        for length in lengths:
+            self.sizes[length] = self.dimension_name()
+        titles = {v: k for k, v in reversed(arguments.items()) if type(v) is int}
+        for number in integers:
+            name = titles.get(number, f"int{number}")
+            while name in DIMENSION_NAMES:
+                name += "_"
+            self.integers[number] = name
+        names = {name: length for length, name in self.sizes.items()}
+        names |= {name: number for number, name in self.integers.items()}
+        sampled(self.assumed, self.sampler, names, self.integers.values())
+
+    def dimension_name(self) -> str:
+        number = len(self.sizes)
+        if number < len(DIMENSION_NAMES):
+            return DIMENSION_NAMES[number]
+        return f"n{number}"
+
     def size(self, length: int) -> Sizes:
         """Return the sampled sizes of a dimension: equal ones for equal lengths."""
         if length < 2:
             return (length,) * SAMPLES
         if length not in self.sizes:
-            sizes = self.sampler.dimension()
-            self.sizes[length] = sizes
-            number = len(self.sizes) - 1
-            self.sampler.name(
-                DIMENSION_NAMES[number]
-                if number < len(DIMENSION_NAMES)
-                else f"n{number}",
-                sizes,
-            )
-        return self.sizes[length]
+            self.sizes[length] = name = self.dimension_name()
+            sampled(self.assumed, self.sampler, {name: length})
+        return self.sampler.sizes[self.sizes[length]]
 
-    def step(self, number: int) -> Sizes:
-        """Return how far the samples of an integer are from it; generic, too."""
-        if number not in self.steps:
-            self.steps[number] = STEPS[len(self.steps) % len(STEPS)]
-        return self.steps[number]
+    def is_pinned(self, number: int) -> bool:
+        """Say whether an integer argument is taken to be the number that it is."""
+        name = self.sizes.get(number, self.integers.get(number))
+        return name is not None and name in dict(self.assumed.pinned)
 
     def sample(self, thing: Any, which: int) -> Any:
         """Return a stand-in for an argument."""
@@ -111,10 +115,10 @@ class Lowerer(Loops):
             return np.bool_(which == 1)
         if isinstance(thing, int | np.integer):
             number = int(thing)
-            if number in self.sizes and number > 1:
-                return type(thing)(self.sizes[number][which])
-            step = self.step(number)[which]
-            return type(thing)(number + step if number >= 0 else number - step)
+            name = self.sizes.get(number, self.integers.get(number))
+            if name is None or number < 2:
+                return thing
+            return type(thing)(self.sampler.sizes[name][which])
         if isinstance(thing, float | np.floating):
             return type(thing)((0.61, 0.73, 0.67)[which])
         if isinstance(thing, complex | np.complexfloating):
@@ -166,7 +170,7 @@ class Lowerer(Loops):
         if isinstance(actual, int | float | complex | np.generic | np.ndarray):
             inside = self.mode == "exact" and depth > 0
             if isinstance(actual, int | np.integer) and (
-                inside or value.name in self.static
+                inside or value.name in self.static or self.is_pinned(int(actual))
             ):
                 return Known(int(actual)), Tree("static", value)
             if value not in self.defs:
@@ -266,6 +270,7 @@ class Lowerer(Loops):
         function.
         """
         self.prefix = []
+        self.measured(arguments)
         inner = function
         if isinstance(function, functools.partial):
             # Its keywords are parameters with defaults; its first arguments are fixed.

@@ -102,7 +102,7 @@ class RuleGraphs:
         found: dict[Value, Value],
         span: Span | None,
     ) -> Fragment:
-        low = Lowerer(self.types.mode)
+        low = Lowerer(self.types.assumed)
         low.sampler = low.types.sampler = self.types.sampler
         low.complex_seen = self.complex_seen
         # What fails on samples here may be all right with the user's numbers.
@@ -143,7 +143,9 @@ class RuleGraphs:
             parts = tuple((name, key(arg)) for name, arg in names.items())
         except TypeError:
             return None
-        return text, self.types.mode, self.complex_seen, parts
+        assumed = self.types.assumed
+        mode = assumed.mode, bool(assumed.pinned)
+        return text, mode, self.complex_seen, parts
 
 
 def _kind(known: Type | None) -> Any:

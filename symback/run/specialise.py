@@ -8,25 +8,29 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
+from ..assumptions import Assumptions, Refine
 from ..emit import emit
 from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
-from ..graph import EFFECTS, Arg, Graph, Value, leaves
+from ..graph import EFFECTS, Graph, Value, leaves
 from ..infer import quiet, silent
 from ..inference import SampledTypes
-from ..lower import Lowerer, NeedStatic, Path, Raises, Retry, RuleGraphs, Unassigned
+from ..lower import Lowerer, NeedStatic, Path, Raises, RuleGraphs, Unassigned
 from ..passes import tidied, tidy
+from ..signature import measure
 from ..transform import Joint, differentiate
 from .arguments import call_bound
 from .load import load
 from .report import unforeseen
 
 __all__ = ["Source", "Specialised", "build", "generate"]
+
+MAX_REFINED = 60
+"""Times that a function is lowered, each time with something more taken for known."""
 
 MORE = "hint: more is known with arguments: `f.backward_source_for(...)`."
 
@@ -44,6 +48,8 @@ class Source:
     parameters.  captured : its keyword parameters and where their values are read.
     guards : objects that were taken as known; the text holds while they are the same.
     untidied : the joint graph before the passes, which has all the `cotangents`.
+    assumed : what of the arguments is taken for known.  sizes : the names of their
+    lengths and integers, in order; actual : what they were.
     argument_changed : where an array among the arguments is written, if one is.
     """
 
@@ -55,11 +61,21 @@ class Source:
     primal: Graph
     joint: Graph
     cotangents: Mapping[Value, Any] = field(default_factory=dict)
-    static: frozenset[str] = frozenset()
-    exact: bool = False
+    assumed: Assumptions = field(default_factory=Assumptions)
+    sizes: tuple[str, ...] = ()
+    actual: Mapping[str, int] = field(default_factory=dict)
     scalar: bool = False
     untidied: Graph | None = None
     argument_changed: Span | None = None
+
+    def fits(self, arguments: tuple[Any, ...]) -> bool:
+        """Say whether the sizes of arguments of the same pattern are as assumed."""
+        if not self.assumed.conditional:
+            return True
+        lengths, integers = measure(arguments)
+        # Captured objects have the sizes that they had: their own key says so.
+        found = dict(zip(self.sizes, (*lengths, *integers), strict=False))
+        return self.assumed.fit({**self.actual, **found})
 
     def read_captured(self) -> dict[str, Any]:
         """Read the captured objects as they are now."""
@@ -205,25 +221,23 @@ def _settled(
     generic: bool,
 ) -> Source:
     """Generate again and again until nothing more of the arguments must be known."""
-    mode = "generic" if generic else "symbolic"
-    static: frozenset[str] = frozenset()
-    unroll = False
+    assumed = Assumptions(generic=generic)
     problem: Exception | None = None
-    for _ in range(8 + len(arguments)):
-        low = Lowerer(mode, static)
+    for _ in range(MAX_REFINED):
+        low = Lowerer(assumed)
         low.wrt = wrt
-        low.unroll_all = unroll
         try:
             with quiet(), _deep():
                 source = _generate(low, function, arguments, wrt, single)
             if low.misfit is not None:
                 _confirm(low.misfit, function, arguments)
             return source
-        except Retry as retry:
-            mode = "exact"
-            unroll = unroll or retry.what == "unroll"
-            # When the loops cannot be written out either, this is what is wrong.
-            problem = retry.cause if retry.what == "unroll" else problem
+        except Refine as need:
+            # Where nothing more can be assumed, this is what is wrong.
+            problem = need.problem or problem
+            if need.refined == assumed:
+                break
+            assumed = need.refined
         except (Unassigned, Raises) as need:
             if generic:
                 need.problem.add_note(MORE)
@@ -235,31 +249,19 @@ def _settled(
                 refusal.add_note(MORE)
             raise
         except NeedStatic as need:
-            _, param = low.origin(need.value)
-            fixed = (
-                param is None
-                or param in static
-                or (param == "shape" and mode == "exact")
-            )
-            if fixed and low.loops_met and not (generic or unroll):
-                # How long a list is that a loop fills is known once it is written out.
-                mode, unroll = "exact", True
-                continue
-            if generic or fixed:
-                hint = None
-                if generic:
-                    hint = "give arguments: `f.backward_source_for(...)`."
+            refined = low.knowing(need)
+            if refined is None:
+                hint = "give arguments: `f.backward_source_for(...)`."
                 raise UnsupportedSyntaxError(
                     f"{need.why.removesuffix(' without running')} without running the "
                     "function",
                     need.span,
-                    hint,
+                    hint if generic else None,
                 ) from None
-            if param == "shape":
-                mode = "exact"
-            elif param is not None:
-                static |= {param}
-    raise UnsupportedSyntaxError("too much of this function depends on its arguments")
+            assumed = refined
+    raise problem or UnsupportedSyntaxError(
+        "too much of this function depends on its arguments"
+    )
 
 
 @contextmanager
@@ -303,20 +305,13 @@ def _generate(
         f"gradient of {title} by {by}."
     )
     primal = tidied(primal)
-    mode = low.mode
-    types = SampledTypes(low.sampler, mode, partial(_failed, mode))
+    types = SampledTypes(low.sampler, low.assumed)
     rules = RuleGraphs(types, low.complex_seen)
     joint = differentiate(
         primal, trees, types, rules, single=single, sequences=frozenset(low.looped)
     )
     joint.graph = replace(joint.graph, title=heading)
     return finish(low, primal, joint, name, arguments)
-
-
-def _failed(mode: str, op: str, args: tuple[Arg, ...], why: Exception) -> None:
-    """Have all sizes known where an operation fails on the samples of some."""
-    if mode == "symbolic":
-        raise Retry("exact", op, why)
 
 
 def finish(
@@ -348,8 +343,9 @@ def finish(
         primal,
         graph,
         joint.cotangents,
-        low.static,
-        low.mode == "exact",
+        replace(low.assumed, bounds=tuple(low.sampler.bounds)),
+        tuple(low.sampler.actual),
+        dict(low.sampler.actual),
         scalar,
         joint.graph,
         low.argument_changed,

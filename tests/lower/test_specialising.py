@@ -234,3 +234,85 @@ class TestGuards:
         assert loss.grad_fn(0.0, np.sin) == 1.0
         assert loss.grad_fn(0.0, np.exp) == 1.0
         assert loss.grad_fn(2.0, lambda x: x**3) == 12.0
+
+
+class TestAssumptions:
+    """A source takes no more for known than it must, and runs only where that holds."""
+
+    def test_parts_of_a_gate_are_one_source_for_all_lengths(self):
+        @symback.differentiable(wrt=("w", "u"))
+        def cell(w, u, x, y):
+            n, h, c, loss = u.shape[0], np.zeros(u.shape[0]), np.zeros(u.shape[0]), 0.0
+            for t in range(len(x)):
+                z = x[t] @ w + h @ u
+                c = np.tanh(z[n : 2 * n]) * c + np.tanh(z[:n]) * np.tanh(z[3 * n :])
+                h = np.tanh(z[2 * n : 3 * n]) * np.tanh(c)
+                loss = loss + np.sum((h - y[t]) ** 2)
+            return loss
+
+        def given(steps, d, n):
+            rng = np.random.default_rng(0)
+            shapes = (d, 4 * n), (n, 4 * n), (steps, d), (steps, n)
+            return tuple(rng.normal(size=shape) for shape in shapes)
+
+        calls = [given(*s) for s in ((5, 3, 4), (11, 3, 4), (9, 2, 6), (20, 5, 7))]
+        assert len(set(sources(cell, *calls))) == 1
+        assert "u: float64[h, 4*h]" in sources(cell, calls[0])[0]
+
+    def test_a_convolution_by_slices_is_one_source(self):
+        @symback.differentiable
+        def smooth(k, x, y):
+            made = k[0] * x[:-2] + k[1] * x[1:-1] + k[2] * x[2:]
+            return np.sum((made - y) ** 2)
+
+        def given(n):
+            return np.array([0.2, 0.5, 0.1]), np.linspace(0, 1, n), np.ones(n - 2)
+
+        nine, twenty = sources(smooth, given(9), given(20))
+        assert nine == twenty
+        assert "y: float64[d - 2]" in nine
+
+    def test_a_pair_that_contradicts_the_source_has_its_own(self):
+        @symback.differentiable
+        def loss(x, y):
+            return np.sum((x[2:] - y) ** 2)
+
+        # Where y has one entry it is stretched, where x[2:] has one, that is.
+        for n, m in ((7, 5), (9, 7), (7, 1), (3, 5), (3, 1), (4, 2)):
+            x, y = np.arange(1.0, n + 1), np.linspace(0.3, 0.8, m)
+            wanted = np.zeros(n)
+            apart = 2 * (x[2:] - y)
+            wanted[2:] = apart if len(apart) == n - 2 else np.sum(apart)
+            assert loss.grad_fn(x, y) == pytest.approx(wanted)
+
+    def test_a_slice_that_is_empty_for_short_arrays(self):
+        @symback.differentiable(wrt=("x", "y"))
+        def loss(x, y):
+            return np.sum((x[5:6][:, None] - y).sum(axis=0) ** 2) + np.sum(x)
+
+        for n in (7, 5, 9, 6):
+            x_bar, y_bar = loss.grad_fn(np.ones(n), np.zeros(3))
+            wanted = np.ones(n)
+            wanted[5:6] += 6.0
+            assert x_bar.tolist() == wanted.tolist()
+            assert y_bar.tolist() == ([-2.0] * 3 if n > 5 else [0.0] * 3)
+
+    def test_a_slice_longer_than_any_sample(self):
+        @symback.differentiable
+        def loss(x, y):
+            return np.sum(x[100:] * y[100:])
+
+        apart = loss.grad_fn(np.ones(101), np.arange(103.0))
+        assert apart[100] == 100.0 + 101.0 + 102.0
+        assert loss.grad_fn(np.ones(103), np.arange(103.0))[-1] == 102.0
+
+    def test_nothing_changes_where_a_length_passes_eight(self):
+        @symback.differentiable
+        def loss(x):
+            values, total = [], 0.0
+            for i in range(len(x)):
+                values.append(np.sin(x[i]) * total)
+                total = total + x[i] ** 2
+            return sum(values)
+
+        assert len(set(sources(loss, *((np.ones(n),) for n in (3, 8, 9, 30))))) == 1
