@@ -67,6 +67,20 @@ def abs_slope(x: Array, out: Array) -> Array:
     return np.sign(x)
 
 
+def abs_from_left(x: Array, out: Array) -> Array:
+    """Return ∂|x|/∂x; at 0 the limit from the left."""
+    if is_complex(x):
+        return np.conj(x) / safe(out)
+    return np.sign(x) - (x == 0)
+
+
+def abs_from_right(x: Array, out: Array) -> Array:
+    """Return ∂|x|/∂x; at 0 the limit from the right."""
+    if is_complex(x):
+        return np.conj(x) / safe(out)
+    return np.sign(x) + (x == 0)
+
+
 def angle_slope(x: Array, deg: Any) -> Array:
     """Return the slope of the phase of a complex number."""
     if deg:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..errors import Span
 from ..graph import Arg, Builder, Fragment, Node, Value
-from ..operation import Text
+from ..operation import Rule, Text
 from .cotangents import Cotangent, Cotangents
 
 __all__ = ["Context", "Cots", "Rules"]
@@ -35,6 +35,7 @@ class Context(ABC):
     bars : arithmetic of cotangents.
     varied : the values that depend on the parameters; risky : those that may be
         infinite at finite points.
+    sided : rules of nodes that take their slopes at a kink from one side.
     roots : the leaves of the parameters.  indices : those of loops.
     found : the final cotangents of primal values, as far as they are made; a
         `Cotangent` stands for one that is zero except at its place, or holds anything
@@ -48,6 +49,7 @@ class Context(ABC):
     indices: set[Value]
     varied: set[Value] = field(default_factory=set)
     risky: set[Value] = field(default_factory=set)
+    sided: dict[Node, Rule] = field(default_factory=dict)
     found: dict[Value, Arg | Cotangent] = field(default_factory=dict)
 
     @abstractmethod

@@ -32,6 +32,7 @@ from .branches import reverse_if
 from .context import Context, Cots, Rules
 from .cotangents import Cotangent, Cotangents
 from .gradients import Gradients
+from .kinks import one_sided
 from .loops import reverse_loop
 from .patterns import match_closed
 from .structural import STRUCTURAL
@@ -179,6 +180,7 @@ def _sweep_of(
         primal.update(tree.readers())
     sweep = Sweep(build, rules, Cotangents(build, primal, sequences), roots, indices)
     sweep.varied = varied_values(graph.block, roots, _stops)
+    sweep.sided = one_sided(graph.block, build.defs, sweep.varied)
     _mark_risky(sweep, graph.block)
     return sweep
 
@@ -366,7 +368,7 @@ def _reverse_node(context: Context, node: Node, cots: Cots) -> None:
     special = STRUCTURAL.get(node.op)
     if special is not None and special(context, node, outs, cots):
         return
-    rule = rule_of(node)
+    rule = context.sided.get(node) or rule_of(node)
     if rule is None:
         raise no_rule(node)
     bound = rule.bind(node.args, dict(node.kwargs))
