@@ -27,7 +27,9 @@ def power_base(x: Array, y: Array, out: Array) -> Array:
     if y == 0.5:
         return 0.5 / out
     if y == -1:
-        return -(out**2)
+        return -out / x
+    if y < 0:
+        return y * out / x
     return y * x ** (y - 1)
 
 

@@ -139,21 +139,23 @@ def squares(x: str) -> list[str]:
 for lib in ("np", "math"):
     exp, log = f"{lib}.exp", f"{lib}.log"
     plus, minus = f"{exp}(x)", f"{exp}(-x)"
-    slope = f"1 / (1 + {minus})"
-    closed(f"{log}(1 / (1 + {minus}))", f"1 / (1 + {plus})")
-    closed(f"{log}(1 - 1 / (1 + {minus}))", f"-1 / (1 + {minus})")
-    for inner, partial in ((minus, f"-1 / (1 + {plus})"), (plus, slope)):
-        closed(f"{log}(1 + {inner})", partial)
-        closed(f"{lib}.log1p({inner})", partial)
-    closed(
-        f"{log}({exp}(x) + {exp}(y))",
-        f"1 / (1 + {exp}(y - x))",
-        f"1 / (1 + {exp}(x - y))",
-    )
-    closed(f"1 / (1 + {minus})", "out * (1 - out)")
-    closed(f"1 / (1 + {plus})", "-out * (1 - out)")
-    closed(f"c / (1 + {minus})", f"1 / (1 + {minus})", f"out / (1 + {plus})")
-    closed(f"c / (1 + {plus})", f"1 / (1 + {plus})", f"-out / (1 + {minus})")
+    up, down = f"1 / (1 + {minus})", f"1 / (1 + {plus})"
+    if lib == "np":
+        # What `math` computes has not overflowed; the graph's exponentials will do.
+        closed(f"{log}({up})", down)
+        closed(f"{log}(1 - {up})", f"-{up}")
+        for inner, partial in ((minus, f"-{down}"), (plus, up)):
+            closed(f"{log}(1 + {inner})", partial)
+            closed(f"{lib}.log1p({inner})", partial)
+        closed(
+            f"{log}({exp}(x) + {exp}(y))",
+            f"1 / (1 + {exp}(y - x))",
+            f"1 / (1 + {exp}(x - y))",
+        )
+        closed(f"c / (1 + {minus})", up, f"out / (1 + {plus})")
+        closed(f"c / (1 + {plus})", down, f"-out / (1 + {minus})")
+    closed(up, "out * (1 - out)")
+    closed(down, "-out * (1 - out)")
     closed(f"{log}({lib}.cosh(x))", f"{lib}.tanh(x)")
     closed(f"{log}({exp}(x))", "1")
     closed(f"{exp}({log}(x))", "1")
@@ -238,3 +240,11 @@ for lib in ("np", "math"):
             *(f"{name} / safe(out)" for name in "xy"),
             kink="the origin: 0",
         )
+
+# Saturating functions of an exponential.
+closed("np.arctan(np.exp(x))", "0.5 / np.cosh(x)")
+closed("math.atan(math.exp(x))", "0.5 / np.cosh(x)")
+closed(
+    "np.tanh(np.exp(x))",
+    "4 * np.exp(x - 2 * np.exp(x)) / (1 + np.exp(-2 * np.exp(x))) ** 2",
+)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import UNDEFINED, Arg, Block, Builder, Value, unbroadcast
+from ..graph import UNDEFINED, Arg, Block, Builder, Node, Value, unbroadcast
 from ..types import Type
 
 __all__ = ["Cotangent", "Cotangents", "Mask"]
@@ -123,15 +123,55 @@ class Cotangents:
             return self.negative(self.times(value, node.args[0]))
         if node is not None and node.op == "truediv" and _is_one(node.args[0]):
             return build.emit("truediv", value, node.args[1])
-        if node is not None and node.op == "mul" and isinstance(value, int | float):
+        if node is not None and node.op == "mul":
             for one, other in (node.args, node.args[::-1]):
-                if type(one) in (int, float):
+                if type(one) not in (int, float):
+                    continue
+                if isinstance(value, int | float):
                     return self.times(value * one, other)
+                if self.fresh(node, value):
+                    return build.emit("mul", self.scaled(value, one), other)
+        if node is not None and node.op == "truediv" and self.fresh(node, value):
+            # Not value * (a / b): the quotient may overflow where the value is 0.
+            top, below = node.args
+            over = build.defs.get(top) if isinstance(top, Value) else None
+            if over is not None and over.op == "neg" and over.role == "backward":
+                top = self.times(value, over.args[0])
+                return self.negative(build.emit("truediv", top, below))
+            return build.emit("truediv", self.times(value, top), below)
         if _is_one(value) and isinstance(partial, Value) and self.is_float(partial):
             return partial
         if isinstance(value, int | float) and isinstance(partial, int | float):
             return value * partial
         return build.emit("mul", value, partial)
+
+    def fresh(self, node: Node, value: Arg) -> bool:
+        """Say whether a partial may be taken apart: it costs nothing more.
+
+        The program's own values are not computed again, and a number is not multiplied
+        with an array twice.
+        """
+        if node.role != "backward":
+            return False
+        known, partial = self.build.type_of(value), node.outs[0].type
+        if known is None or partial is None:
+            return True
+        return known.is_scalar or not partial.is_scalar
+
+    def scaled(self, value: Arg, factor: float) -> Arg:
+        """Multiply a cotangent by a number, into the number that it may hold."""
+        build = self.build
+        node = build.defs.get(value) if isinstance(value, Value) else None
+        if node is None or node.role != "backward" or build.name_of(value) is not None:
+            return build.emit("mul", factor, value)
+        if node.op == "neg":
+            return self.scaled(node.args[0], -factor)
+        if node.op in ("mul", "truediv") and type(node.args[0]) in (int, float):
+            return build.emit(node.op, node.args[0] * factor, node.args[1])
+        if node.op == "mul" and type(node.args[1]) in (int, float):
+            factor = node.args[1] * factor
+            return self.times(node.args[0], factor)
+        return build.emit("mul", factor, value)
 
     def is_float(self, value: Value) -> bool:
         """Say whether a value is surely of a floating dtype."""

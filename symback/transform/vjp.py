@@ -31,6 +31,7 @@ from .applying import SINGULAR, apply, no_rule, rule_of, spoken
 from .branches import reverse_if
 from .context import Context, Cots, Rules
 from .cotangents import Cotangent, Cotangents
+from .exponentials import match_exponential
 from .gradients import Gradients
 from .kinks import one_sided
 from .loops import reverse_loop
@@ -362,6 +363,7 @@ def _reverse_node(context: Context, node: Node, cots: Cots) -> None:
     closed = None
     if len(node.outs) == 1:
         closed = match_closed(node, context.build.defs, context.varied)
+        closed = closed or match_exponential(node, context.build.defs, context.varied)
     if closed is not None:
         apply(context, *closed, node, outs, cots)
         return

@@ -20,7 +20,7 @@ def ar1_residuals_value_and_grad(x, phi):
     x_bar = np.zeros_like(x)        # loops.py:38
     for t, e in zip(reversed(range(1, x.shape[0])), reversed(e_saved)):
         t2 = t - 1                  # loops.py:39
-        e_bar = sse_bar * (2 * e)   # loops.py:40
+        e_bar = 2 * sse_bar * e     # loops.py:40
         t3 = -e_bar                 # loops.py:39
         x_bar[t2] += t3 * phi
         x_bar[t] += e_bar

@@ -20,7 +20,7 @@ def babylonian_sqrt_value_and_grad(a):
     a_bar = 0.0
     for x_1, t1 in zip(reversed(x_saved), reversed(saved)):  # while_loops.py:13
         t2 = x_bar * 0.5              # while_loops.py:14
-        x_bar = t2 + t2 * (-t1 / x_1)
+        x_bar = t2 - t2 * t1 / x_1
         a_bar += t2 / x_1
     a_bar += x_bar                    # while_loops.py:13
     return x, a_bar

@@ -6,34 +6,34 @@ import math
 
 def black_scholes_value_and_grad(S, K, tau, r, sigma):
     # forward
-    t1 = math.sqrt(tau)           # scalars.py:33  v = sigma * sqrt(tau)
+    t1 = math.sqrt(tau)                   # scalars.py:33  v = sigma * sqrt(tau)
     v = sigma * t1
-    t2 = S / K                    # scalars.py:34  d1 = (log(S / K) + (r + 0.5 * sig ...
+    t2 = S / K                            # scalars.py:34  d1 = (log(S / K) + (r + 0 ...
     t3 = r + 0.5 * sigma**2
     d1 = (math.log(t2) + t3 * tau) / v
-    t4 = math.sqrt(2.0)           # scalars.py:35  cdf1 = 0.5 * (1.0 + math.erf(d1 / ...
+    t4 = math.sqrt(2.0)                   # scalars.py:35  cdf1 = 0.5 * (1.0 + math. ...
     t5 = d1 / t4
     cdf1 = 0.5 * (1.0 + math.erf(t5))
-    t6 = (d1 - v) / t4            # scalars.py:36  cdf2 = 0.5 * (1.0 + math.erf((d1 ...
+    t6 = (d1 - v) / t4                    # scalars.py:36  cdf2 = 0.5 * (1.0 + math. ...
     cdf2 = 0.5 * (1.0 + math.erf(t6))
-    t7 = math.exp(-r * tau)       # scalars.py:37  return S * cdf1 - K * exp(-r * ta ...
+    t7 = math.exp(-r * tau)               # scalars.py:37  return S * cdf1 - K * exp ...
     t8 = K * t7
 
     # backward
-    t9 = -cdf2                    # scalars.py:37
+    t9 = -cdf2                            # scalars.py:37
     cdf2_bar = -t8
     t10 = t9 * K * t7
-    t11 = 2 / math.sqrt(math.pi)  # scalars.py:36
+    t11 = 2 / math.sqrt(math.pi)          # scalars.py:36
     t12 = cdf2_bar * 0.5 * (t11 * math.exp(-t6**2)) / t4
     d1_bar = t12 + S * 0.5 * (t11 * math.exp(-t5**2)) / t4  # scalars.py:35
-    t13 = d1_bar / v              # scalars.py:34
-    v_bar = d1_bar * (-d1 / v) - t12
+    t13 = d1_bar / v                      # scalars.py:34
+    v_bar = -t12 - d1_bar * d1 / v
     t14 = t13 * tau
     r_bar = t14 - t10 * tau
     t15 = t13 / t2
     S_bar = cdf1 + t15 / K
-    K_bar = t9 * t7 + t15 * (-t2 / K)
-    sigma_bar = t14 * 0.5 * (2 * sigma) + v_bar * t1  # scalars.py:33
-    t16 = v_bar * sigma * (0.5 / t1)
+    K_bar = t9 * t7 - t15 * t2 / K
+    sigma_bar = t14 * sigma + v_bar * t1  # scalars.py:33
+    t16 = v_bar * sigma * 0.5 / t1
     tau_bar = t13 * t3 - t10 * r + t16
     return S * cdf1 - t8 * cdf2, (S_bar, K_bar, tau_bar, r_bar, sigma_bar)

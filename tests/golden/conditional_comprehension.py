@@ -25,7 +25,7 @@ def conditional_comprehension_value_and_grad(x):
         v = x[i]
         if v > -0.5:
             t2 = kept_bar.pop()
-            v_bar = t2 * (2 * v)
+            v_bar = 2 * t2 * v
         else:
             v_bar = 0.0
         x_bar[i] += v_bar

@@ -15,7 +15,7 @@ def conv2d_valid_value_and_grad(img, k):
     t3 = t2**2
 
     # backward
-    out_bar = 1.0 / np.size(t3) * (2 * t2) * (out > 0.1)  # loops.py:181
+    out_bar = 2.0 / np.size(t3) * t2 * (out > 0.1)  # loops.py:181
     k_bar = np.zeros_like(k)          # loops.py:178
     img_bar = np.zeros_like(img)
     for i in reversed(range(4)):

@@ -19,8 +19,7 @@ def cubic_spline_kernel_value_and_grad(q):
 
     # backward
     if t1:                                  # control_flow.py:22
-        t4 = sigma * 0.75 * (3 * q**2)      # control_flow.py:23
-        q_bar = t4 + -sigma * 1.5 * (2 * q)
+        q_bar = sigma * 2.25 * q**2 + -sigma * 3.0 * q  # control_flow.py:23
     else:
-        q_bar = -(sigma * 0.25 * (3 * t3**2)) if t2 else 0.0  # control_flow.py:24
+        q_bar = -(sigma * 0.75 * t3**2) if t2 else 0.0  # control_flow.py:24
     return sigma * w, q_bar

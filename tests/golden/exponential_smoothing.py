@@ -29,7 +29,7 @@ def exponential_smoothing_value_and_grad(ys, alpha):
         reversed(range(t1.shape[0])), reversed(level_saved), reversed(saved)
     ):
         y = t1[i]
-        t6 = sse_bar * (2 * t3)          # iteration.py:33
+        t6 = 2 * sse_bar * t3            # iteration.py:33
         y_bar = level_bar * alpha + t6
         t4[i] += y_bar                   # iteration.py:32
         t5 += level_bar * level          # iteration.py:34

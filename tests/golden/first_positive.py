@@ -10,35 +10,35 @@ def first_positive_value_and_grad(x):
     saved = []
     v_saved = []
     saved_1 = []
-    for i, v in enumerate(x):     # returns.py:22  for v in x:
+    for i, v in enumerate(x):   # returns.py:22  for v in x:
         v_saved.append(v)
         saved_1.append(i)
-        t3 = v > 0.3              # returns.py:23  if v > 0.3:
+        t3 = v > 0.3            # returns.py:23  if v > 0.3:
         saved.append(t3)
         if t3:
             t1 = True
-            t2 = v**2             # returns.py:24  return v**2
+            t2 = v**2           # returns.py:24  return v**2
         else:
             t1 = False
         if t1:
             break
-    t4 = not t1                   # returns.py:22
+    t4 = not t1                 # returns.py:22
     if t4:
         t1 = True
-        t2 = np.sum(x)            # returns.py:25  return np.sum(x)
+        t2 = np.sum(x)          # returns.py:25  return np.sum(x)
 
     # backward
-    t5 = 1.0 if t1 else 0.0       # returns.py:21  def first_positive(x):
-    if t4:                        # returns.py:22
+    t5 = 1.0 if t1 else 0.0     # returns.py:21  def first_positive(x):
+    if t4:                      # returns.py:22
         x_bar = np.full_like(x, t5)
         t5 = 0.0
     else:
         x_bar = np.zeros_like(x)
     for t3, v, i in zip(reversed(saved), reversed(v_saved), reversed(saved_1)):
-        if t3:                    # returns.py:23
-            v_bar = t5 * (2 * v)  # returns.py:24
+        if t3:                  # returns.py:23
+            v_bar = 2 * t5 * v  # returns.py:24
             t5 = 0.0
         else:
             v_bar = 0.0
-        x_bar[i] += v_bar         # returns.py:22
+        x_bar[i] += v_bar       # returns.py:22
     return t2 if t1 else None, x_bar

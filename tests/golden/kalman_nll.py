@@ -6,39 +6,37 @@ import numpy as np
 
 def kalman_nll_value_and_grad(A, q, r, ys):
     # forward
-    H = np.array([[1.0, 0.5]])            # models.py:99   H = np.array([[1.0, 0.5]])
-    m = np.zeros(2)                       # models.py:100  m, P = np.zeros(2), np.eye(2)
+    H = np.array([[1.0, 0.5]])              # models.py:99   H = np.array([[1.0, 0.5]])
+    m = np.zeros(2)                         # models.py:100  m, P = np.zeros(2), np. ...
     P = np.eye(2)
-    t1 = 2 * np.pi                        # models.py:108  nll += 0.5 * (e[0] ** 2 / ...
+    t1 = 2 * np.pi                          # models.py:108  nll += 0.5 * (e[0] ** 2 ...
     P_1 = P
     nll = 0.0
     P_saved = []
     m_saved = []
     saved = []
-    for y in ys:                          # models.py:102  for y in ys:
+    for y in ys:                            # models.py:102  for y in ys:
         P_saved.append(P_1)
         m_saved.append(m)
-        m = A @ m                         # models.py:103  m = A @ m
-        t2 = A @ P_1                      # models.py:104  P = A @ P @ A.T + q**2 * ...
+        m = A @ m                           # models.py:103  m = A @ m
+        t2 = A @ P_1                        # models.py:104  P = A @ P @ A.T + q**2 ...
         P_2 = t2 @ A.T + q**2 * P
-        S = H @ P_2 @ H.T + r**2          # models.py:105  S = H @ P @ H.T + r**2
-        e = y - H @ m                     # models.py:106  e = y - H @ m
-        K = (P_2 @ H.T) / S               # models.py:107  K = P @ H.T / S
-        t3 = e[0]                         # models.py:108
+        S = H @ P_2 @ H.T + r**2            # models.py:105  S = H @ P @ H.T + r**2
+        e = y - H @ m                       # models.py:106  e = y - H @ m
+        K = (P_2 @ H.T) / S                 # models.py:107  K = P @ H.T / S
+        t3 = e[0]                           # models.py:108
         t4 = S[0, 0]
         t5 = t3**2 / t4
         t6 = t1 * t4
         nll += 0.5 * (t5 + np.log(t6))
-        m = m + K @ e                     # models.py:109  m = m + K @ e
-        t7 = K @ H                        # models.py:110  P = P - K @ H @ P
+        m = m + K @ e                       # models.py:109  m = m + K @ e
+        t7 = K @ H                          # models.py:110  P = P - K @ H @ P
         P_1 = P_2 - t7 @ P_2
         saved.append((P_2, t7, e, K, t6, t4, t5, t3, S, t2))
 
     # backward
-    t8 = np.zeros_like(A.T)               # models.py:102
-    t9 = 2 * r                            # models.py:105
-    t10 = 2 * q                           # models.py:104
-    m_bar = np.zeros_like(m)              # models.py:102
+    t8 = np.zeros_like(A.T)                 # models.py:102
+    m_bar = np.zeros_like(m)
     P_bar = np.zeros_like(P_1)
     nll_bar = 1.0
     r_bar = 0.0
@@ -47,24 +45,24 @@ def kalman_nll_value_and_grad(A, q, r, ys):
     for (P_2, t7, e, K, t6, t4, t5, t3, S, t2), P_1, m in zip(
         reversed(saved), reversed(P_saved), reversed(m_saved)
     ):
-        t11 = -P_bar                      # models.py:110
-        K_bar = t11 @ P_2.T @ H.T + np.outer(m_bar, e)  # models.py:109
-        t12 = nll_bar * 0.5               # models.py:108
-        t13 = t12 / t6 * t1 + t12 * (-t5 / t4)
-        e_bar = K.T @ m_bar               # models.py:109
-        e_bar[0] += t12 / t4 * (2 * t3)   # models.py:108
-        S_bar = np.sum(K_bar * (-K / S), axis=0, keepdims=True)  # models.py:107
-        S_bar[0, 0] += t13
-        t14 = P_bar + t7.T @ t11 + (K_bar / S) @ H
-        m_bar = m_bar + H.T @ -e_bar      # models.py:106
-        P_bar = t14 + H.T @ (S_bar @ H)   # models.py:105
-        t15 = P_bar @ A                   # models.py:104
+        t9 = -P_bar                         # models.py:110
+        K_bar = t9 @ P_2.T @ H.T + np.outer(m_bar, e)  # models.py:109
+        t10 = nll_bar * 0.5                 # models.py:108
+        t11 = t10 / t6 * t1 - t10 * t5 / t4
+        e_bar = K.T @ m_bar                 # models.py:109
+        e_bar[0] += 2 * (t10 / t4) * t3     # models.py:108
+        S_bar = np.sum(-(K_bar * K / S), axis=0, keepdims=True)  # models.py:107
+        S_bar[0, 0] += t11
+        t12 = P_bar + t7.T @ t9 + (K_bar / S) @ H
+        m_bar = m_bar + H.T @ -e_bar        # models.py:106
+        P_bar = t12 + H.T @ (S_bar @ H)     # models.py:105
+        t13 = P_bar @ A                     # models.py:104
         t8 += t2.T @ P_bar
-        A_bar += t15 @ P_1.T
-        A_bar += np.outer(m_bar, m)       # models.py:103
+        A_bar += t13 @ P_1.T
+        A_bar += np.outer(m_bar, m)         # models.py:103
         m_bar = A.T @ m_bar
-        r_bar += np.sum(S_bar) * t9       # models.py:105
-        q_bar += np.sum(P_bar * P) * t10  # models.py:104
-        P_bar = A.T @ t15
+        r_bar += 2 * np.sum(S_bar) * r      # models.py:105
+        q_bar += 2 * np.sum(P_bar * P) * q  # models.py:104
+        P_bar = A.T @ t13
     A_bar = A_bar + t8.T
     return nll, (A_bar, q_bar, r_bar)

@@ -27,7 +27,7 @@ def pair_energy_value_and_grad(X, eps):
         for j, (t1, t2, d) in zip(
             reversed(range(i + 1, X.shape[0])), reversed(saved_1)
         ):
-            t3 = e_bar * (-t2 / t1) * d     # loops.py:137
+            t3 = -(e_bar * t2 / t1) * d     # loops.py:137
             d_bar = t3 + t3
             X_bar[j] += -d_bar              # loops.py:136
             X_bar[i] += d_bar

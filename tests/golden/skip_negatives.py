@@ -8,22 +8,22 @@ def skip_negatives_value_and_grad(x):
     # forward
     s = 0.0
     saved = []
-    for v in x:                         # while_loops.py:97   for v in x:
-        if v < 0:                       # while_loops.py:98   if v < 0:
+    for v in x:                       # while_loops.py:97   for v in x:
+        if v < 0:                     # while_loops.py:98   if v < 0:
             t1 = None
         else:
-            t1 = np.sqrt(v)             # while_loops.py:100  s += np.sqrt(v)
+            t1 = np.sqrt(v)           # while_loops.py:100  s += np.sqrt(v)
             s += t1
-        saved.append(t1)                # while_loops.py:98
+        saved.append(t1)              # while_loops.py:98
 
     # backward
     s_bar = 1.0
-    x_bar = np.zeros_like(x)            # while_loops.py:97
+    x_bar = np.zeros_like(x)          # while_loops.py:97
     for i, t1 in zip(reversed(range(x.shape[0])), reversed(saved)):
         v = x[i]
-        if v < 0:                       # while_loops.py:98
+        if v < 0:                     # while_loops.py:98
             v_bar = 0.0
         else:
-            v_bar = s_bar * (0.5 / t1)  # while_loops.py:100
-        x_bar[i] += v_bar               # while_loops.py:97
+            v_bar = s_bar * 0.5 / t1  # while_loops.py:100
+        x_bar[i] += v_bar             # while_loops.py:97
     return s, x_bar
