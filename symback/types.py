@@ -51,6 +51,11 @@ class Type:
         """Return whether values are integers or booleans, which carry no derivative."""
         return self.dtype.startswith(("int", "uint", "bool"))
 
+    @property
+    def is_complex(self) -> bool:
+        """Return whether values are complex."""
+        return self.dtype.startswith("complex")
+
     def __str__(self) -> str:
         """Render the way the header of a generated function does.
 

@@ -196,9 +196,14 @@ class Lines:
                 if target not in self.none:
                     continue
                 value = ast.Constant(None)
-            if not (isinstance(value, ast.Name) and value.id == target):
+            if not self._stays(pair):
                 found.append(Pair(pair.target, value, pair.span, pair.scalar))
         return found
+
+    def _stays(self, pair: Pair) -> bool:
+        """Say whether a variable takes over its own value, if it has one."""
+        value = pair.value
+        return isinstance(value, ast.Name) and value.id == self.target(pair.target)
 
     def _ordered(self, pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
         """Yield assignments in an order that overwrites nothing before it is read.
@@ -231,10 +236,12 @@ class Lines:
                     bound = bound | set(map(self.target, targets))
                 case Move(pairs):
                     for pair in self._moved(pairs):
-                        if isinstance(pair.value, ast.Name):
-                            self._read(pair.value, bound)
+                        for name in _moved_names(pair.value):
+                            self._read(name, bound)
                     bound = bound | {
-                        self.target(p.target) for p in pairs if p.value is not None
+                        self.target(p.target)
+                        for p in pairs
+                        if p.value is not None and not self._stays(p)
                     }
                 case Do(made):
                     self._handed(made, bound)
@@ -260,7 +267,22 @@ class Lines:
                 pass
 
     def _read(self, tree: ast.expr, bound: set[str]) -> None:
-        self.none |= _names(tree) - bound
+        # A choice is made by a test that is true only where there is a value.
+        if not isinstance(tree, ast.IfExp):
+            if isinstance(tree, ast.Tuple | ast.List):
+                for item in tree.elts:
+                    self._read(item, bound)
+            else:
+                self.none |= _names(tree) - bound
+
+
+def _moved_names(tree: ast.expr | None) -> Iterator[ast.Name]:
+    """Yield the variables of which a value may be taken over as it is."""
+    if isinstance(tree, ast.IfExp):
+        yield from _moved_names(tree.body)
+        yield from _moved_names(tree.orelse)
+    elif isinstance(tree, ast.Name):
+        yield tree
 
 
 def _names(tree: ast.AST) -> set[str]:

@@ -16,7 +16,9 @@ from ..graph import Value
 
 __all__ = [
     "Array",
+    "Choice",
     "DictRef",
+    "Either",
     "Function",
     "Iterable",
     "Known",
@@ -70,15 +72,40 @@ class View:
     """A view of another array: writing through it writes into its base.
 
     op, args : the operation that makes the view from the base's value, as a node's.
-    made, of : the value of the view when it was made, and of its base then.
+    made, of : the value of the view when it was made, and of the cells below it then.
     """
 
-    base: Array | View
+    base: Any
     op: str
     args: tuple[Any, ...]
     made: Value
-    of: Value
+    of: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(View):
+    """One of several arrays: which one, only the run decides.
+
+    Reading selects, writing dispatches.
+
+    options : arrays, views of them, or numbers.
+    tag : the position of the option, an integer; with `truth` it is a truth value, true
+        for the first of two.
+    """
+
+    options: tuple[Any, ...] = ()
+    tag: Value | None = None
+    truth: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Either:
+    """One of several lists or dicts; `options`, `tag` and `truth` as in `Choice`."""
+
+    options: tuple[ListRef | DictRef, ...]
+    tag: Value
+    truth: bool = False
 
 
 @dataclass(frozen=True)

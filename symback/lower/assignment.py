@@ -15,7 +15,9 @@ from ..graph import Value
 from ..operations.registry import OPERATORS
 from .abstract import (
     Array,
+    Choice,
     DictRef,
+    Either,
     Iterable,
     Known,
     ListRef,
@@ -24,7 +26,10 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    always,
+    is_number,
 )
+from .cells import mentions
 from .methods import Methods
 
 __all__ = ["Assignment"]
@@ -120,7 +125,10 @@ class Assignment(Methods):
             if count > 1 and (known is None or known.rank == 1):
                 # Python checks the number of items, and says so as the user expects.
                 outs = self.emit_many("unpack", count, value)
-                return [self.maybe_alias(self.wrap(out), item) for out in outs]
+                return [
+                    self.maybe_view(item, value, out, "getitem", k)
+                    for k, out in enumerate(outs)
+                ]
             return [self.array_item(item, Known(k)) for k in range(count)]
         if isinstance(item, ListRef):
             held = self.content(item.cell)
@@ -182,8 +190,8 @@ class Assignment(Methods):
 
     def augment_name(self, target: ast.Name, op: str, current: Any, item: Any) -> None:
         """Do ``name += item``: in place for arrays and lists, else rebinding."""
-        if isinstance(current, ListRef) and op == "add":
-            self.list_extend(current, item)
+        if isinstance(current, ListRef | Either) and op == "add":
+            self.dispatch(current, lambda one: self.list_extend(one, item))
         elif isinstance(current, Array | View):
             self.augment_array(current, op, item, target)
         else:
@@ -191,6 +199,19 @@ class Assignment(Methods):
 
     def augment_array(self, ref: Any, op: str, item: Any, target: ast.expr) -> None:
         """Do ``array += item`` in place, visible through every alias."""
+        if self.mode != "generic" and self.chooses(ref):
+            given = self.stored(item)
+            self.dispatch(
+                ref, lambda one: self.augment_one(one, op, self.as_item(given), target)
+            )
+            return
+        self.augment_one(ref, op, item, target)
+
+    def augment_one(self, ref: Any, op: str, item: Any, target: ast.expr) -> None:
+        """Do ``array += item`` for one of the arrays that a name may be."""
+        if not isinstance(ref, Array | View):
+            self.assign(target, self.operate(op, ref, item))
+            return
         value = self.read(ref)
         name = target.id if isinstance(target, ast.Name) else None
         if value.type is None and self.shared(ref):
@@ -209,7 +230,7 @@ class Assignment(Methods):
             else:
                 self.assign(target, result)
             return
-        result = self.emit(op, value, self.operand(item), name=value.name or name)
+        result = self.emit(op, value, self.stored(item), name=value.name or name)
         if result.type is not None and not result.type.is_array:
             # In place, an array without axes stays an array.
             result = self.emit("np.asarray", result)
@@ -222,40 +243,37 @@ class Assignment(Methods):
 
     def shared(self, ref: Array | View) -> bool:
         """Say whether changing an array in place may be seen elsewhere."""
-        root = self.root(ref)
-        if isinstance(ref, View) or ("ro", root) in self.state:
+        if isinstance(ref, View) and not isinstance(ref, Choice):
             return True
-        others = set() if root is None else set(self.near(root, self.state)) - {root}
-        return self.mentions({root}) > 1 or (
-            bool(others) and self.mentions(others - {root}) > 0
+        known = self.tally(self.state)
+        cells = list(mentions(ref))
+        return any(
+            known[c] > 1 or ("ro", c) in self.state or c in self.outside_cells
+            for c in cells
         )
-
-    def mentions(self, cells: set[Any]) -> int:
-        """Count the names and containers that hold an array of one of these cells."""
-
-        def count(item: Any) -> int:
-            if isinstance(item, Array | View):
-                return int(self.root(item) in cells)
-            if isinstance(item, Tup):
-                return sum(map(count, item.items))
-            if isinstance(item, tuple):
-                return sum(map(count, item))
-            if isinstance(item, dict):
-                return sum(map(count, item.values()))
-            return 0
-
-        held = (v for k, v in self.state.items() if k[0] in ("n", "h"))
-        return sum(map(count, held))
 
     def augment_item(self, container: Any, index: Any, op: str, item: Any) -> None:
         """Do ``container[index] += item``."""
+        if self.chooses(container):
+            self.dispatch(
+                container, lambda one: self.augment_item(one, index, op, item)
+            )
+            return
         if not isinstance(container, Array | View):
             current = self.getitem(container, index)
             if isinstance(current, Array | View):
+                if self.mode != "generic" and self.chooses(current):
+                    given = self.as_item(self.operand(item))
+                    self.dispatch(
+                        current,
+                        lambda one: self.augment_found(
+                            one, container, index, op, given
+                        ),
+                    )
+                    return
                 value = self.read(current)
                 if value.type is not None and value.type.is_array:
-                    result = self.emit(op, value, self.operand(item))
-                    self.write(current, result)
+                    self.augment_array(current, op, item, ast.Constant(None))
                     return
                 if value.type is None and self.shared(current):
                     raise self.uncertain_item(value)
@@ -264,7 +282,7 @@ class Assignment(Methods):
         place = self.operand(index)
         if op in ("add", "sub") and self.adds_once(place):
             value = self.read(container)
-            added = self.operand(item)
+            added = self.stored(item)
             if op == "sub":
                 added = (
                     -added
@@ -274,8 +292,26 @@ class Assignment(Methods):
             new = self.emit("index_add", value, place, added, name=value.name)
             self.write(container, new)
             return
-        current = self.emit("getitem", self.read(container), place)
-        self.store(container, index, self.operate(op, current, item))
+        current = self.wrap(self.emit("getitem", self.read(container), place))
+        given = self.stored_array(item)
+        self.store(container, index, self.operate(op, current, given))
+
+    def augment_found(
+        self, one: Any, container: Any, index: Any, op: str, item: Any
+    ) -> None:
+        """Do ``container[index] += item`` for one of the items that it may be."""
+        value = self.loaded(one)
+        known = self.type_of(value)
+        if isinstance(one, Array | View) and known is not None and known.is_array:
+            self.augment_array(one, op, item, ast.Constant(None))
+        else:
+            self.store(container, index, self.operate(op, one, item))
+
+    def chooses(self, ref: Any) -> bool:
+        """Say whether only the run decides what a reference refers to."""
+        while isinstance(ref, View) and not isinstance(ref, Choice):
+            ref = ref.base
+        return isinstance(ref, Choice | Either)
 
     def uncertain_item(self, value: Value) -> Exception:
         """Return the error for ``items[k] += ...`` of what may be a shared array."""
@@ -294,9 +330,18 @@ class Assignment(Methods):
         return self.basic_index(place) is True
 
     def store(self, target: Any, index: Any, item: Any) -> None:
+        if self.chooses(target):
+            given = item
+            if isinstance(target, View):
+                given = self.as_item(self.stored(item))
+            self.dispatch(target, lambda one: self.store(one, index, given))
+            return
         if isinstance(target, DictRef):
             self.check_inside(target)
             held = dict(self.content(target.cell))
+            if self.runtime_key(index):
+                self.store_picked(target, held, index, item)
+                return
             held[self.key(index)] = item
             self.state["h", target.cell] = held
             title = str(self.key(index))
@@ -329,6 +374,8 @@ class Assignment(Methods):
                     "use a list of known length, or an array.",
                 )
             )
+        elif self.dispatching and is_number(target):
+            self.fail("TypeError", "a number has no items to assign")
         else:
             raise self.refuse(f"{self.describe(target)} cannot be changed in place")
 
@@ -360,7 +407,7 @@ class Assignment(Methods):
 
     def stored(self, item: Any) -> Any:
         """Return a value to store into an array."""
-        return self.operand(item)
+        return self.operand(self.stored_array(item))
 
     def merged_index(self, target: Any, place: Any) -> Any:
         """Return the base and one index for ``base[i][j]`` with an integer ``i``."""
@@ -400,6 +447,10 @@ class Assignment(Methods):
                 self.refuse("a slice of a list with a run-time length is assigned")
             )
         place = self.operand(index)
+        if isinstance(held, tuple) and self.picks(held, item):
+            numbers = dict(enumerate(held))
+            self.store_picked(ref, numbers, self.tag_of(place, len(held)), item)
+            return
         if isinstance(held, tuple):
             found, param = self.origin(place)
             if found is not None and self.indices[found]:
@@ -413,6 +464,15 @@ class Assignment(Methods):
             for column, leaf in zip(made.leaves, self.item_leaves(item), strict=True)
         )
         self.state["h", ref.cell] = RunList(new, shape)
+
+    def store_picked(self, ref: Any, held: Any, key: Any, item: Any) -> None:
+        """Do ``items[key] = item`` where only the run decides which item it is."""
+        found = {}
+        for one, old in held.items():
+            same = self.compare(ast.Eq(), key, Known(one))
+            found[one] = self.choose(self.truth(same), always(item), always(old))
+        content = tuple(found.values()) if isinstance(ref, ListRef) else found
+        self.state["h", ref.cell] = content
 
 
 def _dtype(name: str) -> Any:

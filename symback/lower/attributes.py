@@ -142,7 +142,7 @@ class Attributes(Functions):
         if name == "T":
             return self.view(item, "np.transpose")
         if name == "mT":
-            return self.wrap(self.emit("np.matrix_transpose", value))
+            return self.view(item, "np.matrix_transpose")
         if name == "shape":
             return self.shape_of(value)
         if name == "ndim":
@@ -160,7 +160,7 @@ class Attributes(Functions):
         if name in ("real", "imag"):
             return self.wrap(self.emit(f"np.{name}", value))
         if name == "flat":
-            return self.view(item, "np.ravel")
+            return self.flat_view(item, value)
         if name in METHODS or hasattr(np.ndarray, name) or hasattr(float, name):
             return Partial(("method", item, name))
         if known is None:
@@ -199,6 +199,22 @@ class Attributes(Functions):
         value = self.emit(op, base, *args, **kwargs)
         return self.view_of(item, base, value, op, args, kwargs)
 
+    def flat_view(self, item: Any, value: Any) -> Any:
+        """Return an array's entries in C order; writing to them always writes to it."""
+        flat = self.emit("np.ravel", value)
+        if not isinstance(item, Array | View):
+            return self.wrap(flat)
+        return View(item, "np.ravel", (), flat, self.contents(item))
+
+    def maybe_view(
+        self, item: Any, base: Any, value: Value, op: str, *args: Any
+    ) -> Any:
+        """Return what may be a view of an array of which nothing is known yet."""
+        if value.type is not None or not isinstance(item, Array | View):
+            return self.wrap(value)
+        self.uncertain.add(value)
+        return View(item, op, args, value, self.contents(item))
+
     def view_of(
         self, item: Any, base: Any, value: Value, op: str, args: Any, kwargs: Any
     ) -> Any:
@@ -213,4 +229,6 @@ class Attributes(Functions):
                 return self.wrap(value)
         else:
             self.uncertain.add(value)
-        return View(item, op, tuple(args), value, base, tuple(kwargs.items()))
+        return View(
+            item, op, tuple(args), value, self.contents(item), tuple(kwargs.items())
+        )

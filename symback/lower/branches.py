@@ -11,7 +11,6 @@ from typing import Any
 
 from ..graph import UNDEFINED, Block, Node, Value
 from .abstract import (
-    Array,
     DictRef,
     Function,
     Known,
@@ -56,7 +55,12 @@ class Branches(Joins):
                 sides.append((nodes, state))
         finally:
             self.conditional -= 1
-        return self.merge(test, before, sides, span, catch)
+        around = getattr(self, "met", None)
+        try:
+            return self.merge(test, before, sides, span, catch)
+        finally:
+            if around is not None:
+                self.met = around
 
     def ended(self, part: Callable[[], Any]) -> Any:
         """Run one side of a branch; what surely raises there raises at run time."""
@@ -99,12 +103,9 @@ class Branches(Joins):
         if catch is None and any(ends):
             return self.one_side(test, sides, ends, span)
         (nodes1, state1), (nodes2, state2) = sides
-        self.left, self.right = state1, state2
+        self.meet(state1, state2, test if catch is None else None)
         templates: dict[Any, Template] = {}
         kept: dict[Any, Any] = {}
-        # Names that are one array (or list) on both sides stay one.
-        pairs: dict[Any, Any] = {}
-        one: dict[Any, Any] = {}
         keys = dict.fromkeys([*before, *state1, *state2])
         for key in keys:
             a, b = self.held(state1, key), self.held(state2, key)
@@ -115,22 +116,15 @@ class Branches(Joins):
                     kept[key] = before[key]
                 elif self.base(key) is not UNDEFINED:
                     templates[key] = self.join(a, b)
-            elif key[0] in ("m", "ro", "f"):
-                kept[key] = self.join_marks(key, a, b)
+            elif key[0] in ("ro", "f"):
+                kept[key] = b if a is UNDEFINED else a
             else:
-                self.left, self.right = state1, state2
                 template = self.join(a, b)
-                pair = None
-                if type(a) is type(b) and isinstance(a, Array | ListRef | DictRef):
-                    pair = (type(a), a.cell, b.cell)
                 if template.kind == "same":
                     kept[key] = template.like
-                elif pair in pairs and pair is not None:
-                    one[key] = pairs[pair]
                 else:
                     templates[key] = template
-                    if pair is not None and template.kind != "poison":
-                        pairs[pair] = key
+        self.keep_cells(templates, kept)
         results: list[tuple[Any, ...]] = []
         blocks = []
         for nodes, state in sides:
@@ -154,20 +148,32 @@ class Branches(Joins):
         if outs or any(nodes1) or any(nodes2):
             kwargs = {} if catch is None else {"catch": catch}
             self.append(Node("if", (test,), kwargs, tuple(outs), tuple(blocks), span))
-        sharing = self.sharing(templates, state1) | self.sharing(templates, state2)
-        self.rebuild(templates, iter(outs), sharing)
-        for key, first in one.items():
-            self.state[key] = self.state[first]
+        self.rebuild(templates, iter(outs))
         for key in [k for k in self.state if self.state[k] is UNDEFINED]:
             del self.state[key]
         result = self.state.pop(("t", 0), None)
         return result
 
-    def join_marks(self, key: Any, a: Any, b: Any) -> Any:
-        """Join what is known of a cell's aliases: the more careful of both."""
-        if a is UNDEFINED or b is UNDEFINED:
-            return b if a is UNDEFINED else a
-        return a | b if key[0] == "m" else a
+    def keep_cells(self, templates: dict[Any, Template], kept: dict[Any, Any]) -> None:
+        """Keep the cells that one path made and that several names may refer to."""
+        known = {*templates, *kept}
+        todo = list(templates.values())
+        while todo:
+            template = todo.pop()
+            todo += template.parts
+            for option in template.options:
+                key = ("h", option.root)
+                if option.root is None or key in known:
+                    continue
+                known.add(key)
+                found = self.join(
+                    self.held(self.met.left, key), self.held(self.met.right, key)
+                )
+                if found.kind == "same":
+                    kept[key] = found.like
+                else:
+                    templates[key] = found
+                    todo.append(found)
 
     def block(self, params: Any, nodes: list[Node], results: Any) -> Any:
         """Make a block."""
@@ -183,6 +189,7 @@ class Branches(Joins):
         """Return a truth value: `Known` where it can be decided, else a graph value."""
         if isinstance(item, Known):
             return Known(bool(item.value))
+        item = self.settled(item)
         if isinstance(item, Tup):
             return Known(bool(item.items))
         if isinstance(item, ListRef | DictRef):

@@ -110,6 +110,7 @@ class Calls(Library):
         except TypeError:
             handler = None
         if handler is not None:
+            args = [self.settled(a) for a in args]
             return handler(self, *self.python_arguments(thing, args, kwargs))
         own = own_operation(thing)
         if own is not None:

@@ -6,8 +6,9 @@ their types are the same before and after it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..graph import UNDEFINED, Arg, Node, Value
@@ -15,8 +16,8 @@ from ..types import Type
 from .abstract import Array, ListRef
 from .conditions import Conditions
 from .core import State, Unassigned
-from .sharing import Sharing
-from .templates import Template, grown
+from .joins import Meeting
+from .templates import Option, Template, fused
 
 __all__ = ["Carried", "Plan"]
 
@@ -45,7 +46,11 @@ class Carried(Conditions):
                     key = ("n", need.frame, need.name)
                     if key in carrying.templates or need.frame != self.frame.number:
                         raise
-                    found = Carrying({**carrying.templates, key: Template("array")})
+                    found = Carrying(
+                        {**carrying.templates, key: Template("array")},
+                        None,
+                        carrying.slots,
+                    )
                 if isinstance(found, Plan):
                     return found
                 carrying = found
@@ -65,7 +70,9 @@ class Carried(Conditions):
     ) -> Plan | Carrying:
         """Lower the body once; return the settled loop, or what to carry instead."""
         templates, types = carrying.templates, carrying.types
+        slots = list(carrying.slots)
         inits: list[Arg] = []
+        self.met = Meeting(before, before, (Counter(), Counter()), Counter())
         for key, template in templates.items():
             inits += self.flatten(template, self.held(before, key))
         params: list[Value] = []
@@ -74,29 +81,25 @@ class Carried(Conditions):
             name = init.name if isinstance(init, Value) else None
             kind = types[number] if types is not None else self.type_of(init)
             params.append(Value(hints[number] or name, kind))
-        self.left = self.right = before
-        sharing = carrying.sharing | self.sharing(templates, before)
-        self.rebuild(templates, iter(params), sharing)
+        self.rebuild(templates, iter(params))
         inside = dict(self.state)
         nodes, after, result = self.nested(once)
-        found = self.newly_carried(templates, before, inside, after)
         marks = {
             k: v
             for k, v in after.items()
-            if k[0] in ("m", "ro") and ("h", k[1]) in before and before.get(k) != v
+            if k[0] == "ro" and ("h", k[1]) in before and before.get(k) != v
         }
-        # What an iteration appends to a list or aliases, the next one must know of.
+        # What an iteration keeps in a list, the next one must know of.
         before.update(marks)
-        if found or marks:
-            return Carrying({**templates, **found})
-        wider = self.wider(templates, before, after)
-        more = self.sharing(templates, after)
-        if wider != templates or not sharing.covers(more):
-            # What one iteration makes share memory, the next one must know of.
-            return Carrying(wider, types, sharing | more)
+        self.meet(before, after)
+        self.met.slots = slots
+        wanted = self.carried_now(templates, before, inside, after)
+        marks |= self.marked_slots(before, after)
+        if wanted != templates or slots != carrying.slots or marks:
+            return Carrying(wanted, None, slots)
         nexts, joined = self.close(templates, inits, params, nodes, after)
         if any(not _same_type(p.type, t) for p, t in zip(params, joined, strict=True)):
-            return Carrying(templates, joined, sharing)
+            return Carrying(templates, joined, slots)
         return Plan(
             templates,
             tuple(inits),
@@ -107,60 +110,85 @@ class Carried(Conditions):
             before,
             after,
             span,
-            sharing,
         )
 
-    def newly_carried(
+    def carried_now(
         self,
         templates: dict[Any, Template],
         before: State,
         inside: State,
         after: State,
     ) -> dict[Any, Template]:
-        """Return the templates of what the body changed and that was not carried so."""
-        self.left, self.right = inside, after
+        """Return the templates of what the body changed, first those there were."""
         found: dict[Any, Template] = {}
-        for key in dict.fromkeys([*before, *after]):
-            if key[0] in ("m", "ro", "t", "f", "d"):
+        for key in dict.fromkeys([*templates, *before, *after]):
+            if key[0] in ("ro", "t", "f", "d") or key in self.slot_keys():
                 continue
             a, b = self.held(inside, key), self.held(after, key)
-            if a is b or (key[0] == "h" and key not in before and a is UNDEFINED):
+            if key not in templates and (a is b or self.same(a, b)):
                 continue
             if key[0] == "h" and key not in before and self.base(key) is UNDEFINED:
                 continue
-            if self.same(a, b):
+            first = self.join(self.held(before, key), b)
+            if key in templates:
+                first = self.wider(templates[key], first)
+            elif first.kind == "same":
                 continue
-            original = self.held(before, key)
-            self.left = before if key not in templates else inside
-            first = self.join(original if key not in templates else a, b)
-            self.left = inside
-            if key in templates and _alike(templates[key], first):
-                continue
-            if first.kind == "same":
-                continue
-            found[key] = first
+            found[key] = replace(first, draft=not templates)
+        for slot in self.met.slots or ():
+            held = self.slot_content(slot, after)
+            if held is not UNDEFINED:
+                first = self.join_undefined(held, 1)
+                key = ("h", slot)
+                if key in templates:
+                    first = self.wider(templates[key], first)
+                found[key] = first
+            elif ("h", slot) in templates:
+                found["h", slot] = templates["h", slot]
         return found
 
-    def wider(
-        self,
-        templates: dict[Any, Template],
-        before: State,
-        after: State,
-    ) -> dict[Any, Template]:
-        """Return the templates with the arrays that an iteration makes names of."""
-        found = {}
-        for key, template in templates.items():
-            places = self.places(template, self.held(after, key), after)
-            extra = [
-                frozenset(
-                    c
-                    for c in (() if place is None else self.near(place, after))
-                    if ("h", c) in before
-                )
-                for place in places
-            ]
-            found[key] = grown(template, iter(extra))
+    def marked_slots(self, before: State, after: State) -> State:
+        """Note, and return, what is new of the memory that slots hold."""
+        found: State = {}
+        for cell, slot in self.met.moves.items():
+            if cell in self.argument_cells:
+                self.argument_cells.add(slot)
+            mark = after.get(("ro", cell))
+            if mark is not None and before.get(("ro", slot)) != mark:
+                found["ro", slot] = mark
+        before.update(found)
         return found
+
+    def slot_keys(self) -> set[Any]:
+        """Return the keys of the cells of what several carried names may refer to."""
+        return {("h", slot) for slot in self.met.slots or ()}
+
+    def slot_content(self, slot: int, after: State) -> Any:
+        """Return what a carried cell holds after an iteration."""
+        for cell, moved in self.met.moves.items():
+            if moved == slot:
+                return self.held(after, ("h", cell))
+        return UNDEFINED
+
+    def wider(self, known: Template, found: Template) -> Template:
+        """Return a template that covers what a name was and what it is found to be."""
+        if known.kind == "choice" and found.kind in ("array", "choice", "leaf"):
+            if known.draft:
+                return found
+            more = found.options or fused([Option("own")], [])
+            options = fused(list(more), [], known.options)
+            self.too_many(len(options))
+            marks = known.marks | found.marks
+            return replace(known, options=options, marks=marks)
+        if known.kind == found.kind == "either" and not known.draft:
+            return replace(known, options=fused(list(found.options), [], known.options))
+        if known.kind == "array" and found.kind == "array":
+            return replace(found, marks=known.marks | found.marks)
+        if known.parts and len(known.parts) == len(found.parts):
+            if (known.kind, known.names) == (found.kind, found.names):
+                parts = tuple(map(self.wider, known.parts, found.parts))
+                return replace(known, parts=parts, group=found.group)
+        return known if _alike(known, found) else found
 
     def hints(self, templates: dict[Any, Template]) -> list[str | None]:
         """Return the user's names of carried values."""
@@ -196,8 +224,12 @@ class Carried(Conditions):
         """Return the next values, and the types that cover them and the first ones."""
         kept, self.nodes = self.nodes, nodes
         nexts: list[Arg] = []
+        slots = self.slot_keys()
         for key, template in templates.items():
-            nexts += self.flatten(template, after.get(key, UNDEFINED))
+            held = self.held(after, key)
+            if key in slots:
+                held = self.slot_content(key[1], after)
+            nexts += self.flatten(template, held)
         self.nodes = kept
         joined = [
             self.join_types(UNDEFINED if i is UNDEFINED else p, n)
@@ -207,14 +239,12 @@ class Carried(Conditions):
 
     def finish(self, plan: Plan, node: Node) -> None:
         """Append a loop's node and give its names their final values."""
-        marks = {k: v for k, v in plan.after.items() if k[0] in ("m", "ro")}
         self.state = dict(plan.before)
-        for key, mark in marks.items():
-            if ("h", key[1]) in self.state or key in self.state:
+        for key, mark in plan.after.items():
+            if key[0] == "ro":
                 self.state[key] = mark
         self.append(node)
-        self.left = self.right = plan.after
-        self.rebuild(plan.templates, iter(node.outs), plan.sharing)
+        self.rebuild(plan.templates, iter(node.outs))
         for param, value in zip(plan.params, node.outs, strict=True):
             if param.name and value.name is None:
                 object.__setattr__(value, "name", param.name)
@@ -229,7 +259,7 @@ class Carrying:
 
     templates: dict[Any, Template]
     types: list[Type | None] | None = None
-    sharing: Sharing = field(default_factory=Sharing)
+    slots: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -245,7 +275,6 @@ class Plan:
     before: State
     after: State
     span: Any
-    sharing: Sharing
 
     def __post_init__(self) -> None:
         self.outs = [Value(p.name, p.type) for p in self.params]
@@ -253,8 +282,8 @@ class Plan:
 
 def _alike(a: Template, b: Template) -> bool:
     """Say whether a carried name's template covers what was found in the body."""
-    if a.kind == b.kind and a.kind in ("leaf", "array"):
-        return True
+    if a.kind == b.kind and a.kind in ("leaf", "array", "alias"):
+        return bool(a.group == b.group)
     if b.kind == "same":
         return True
     if (a.kind, b.kind) in (("array", "leaf"),):

@@ -6,6 +6,10 @@ name of an array is seen through all its names, exactly as in NumPy.
 
 from __future__ import annotations
 
+import operator
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,7 +19,9 @@ from ..assumptions import Refine
 from ..graph import UNDEFINED, Arg, Value
 from .abstract import (
     Array,
+    Choice,
     DictRef,
+    Either,
     Function,
     Iterable,
     Known,
@@ -30,8 +36,11 @@ from .abstract import (
 )
 from .core import Core, State, spoken
 
-__all__ = ["Cells"]
+__all__ = ["MAX_OPTIONS", "Cells", "mentions", "rebased"]
 
+
+MAX_OPTIONS = 8
+"""Arrays that a name may be; beyond it the function is refused."""
 
 RESHAPING = frozenset(
     {
@@ -80,13 +89,99 @@ class Cells(Core):
         """Return the current value of an array or a view."""
         if isinstance(ref, Array):
             return cast("Value", self.content(ref.cell))
-        base = self.read(ref.base)
-        if base is ref.of:
+        now = self.contents(ref)
+        if len(now) == len(ref.of) and all(map(operator.is_, now, ref.of)):
             return ref.made
-        if ref.made.type is None and ref.op == "getitem" and _entry(ref.args[0]):
+        if isinstance(ref, Choice):
+            found = self.pick(ref, lambda option: self.loaded(option))
+            return cast("Value", self.operand(found))
+        base = self.read(ref.base)
+        sure = base.type is not None and base.type.is_array
+        if ref.made.type is None and not sure and self.may_be_entry(ref):
             # An entry of a vector is a number of its own; a row of a matrix changes.
             raise self.uncertain_view(ref.made)
-        return self.emit(ref.op, base, *ref.args, **dict(ref.kwargs))
+        return self.viewed(ref, base)
+
+    def loaded(self, item: Any) -> Any:
+        """Return the value of an array reference, or a number as it is."""
+        return self.read(item) if isinstance(item, Array | View) else item
+
+    def contents(self, ref: Any) -> tuple[Any, ...]:
+        """Return what the cells below a reference hold now."""
+        cells = dict.fromkeys(mentions(ref))
+        return tuple(self.held(self.state, ("h", c)) for c in cells)
+
+    def current(self, ref: Any) -> Any:
+        """Note that what a reference was made with is what it holds now."""
+        if isinstance(ref, View):
+            object.__setattr__(ref, "of", self.contents(ref))
+        return ref
+
+    # One of several
+
+    def pick(self, choice: Any, act: Callable[[Any], Any]) -> Any:
+        """Do something with the option that is chosen at run time."""
+
+        def step(number: int) -> Any:
+            option = choice.options[number]
+            if number + 1 == len(choice.options):
+                return act(option)
+            test = choice.tag
+            if not choice.truth:
+                test = self.emit("eq", choice.tag, number)
+            return self.choose(test, lambda: act(option), lambda: step(number + 1))
+
+        return step(0)
+
+    @abstractmethod
+    def choose(
+        self,
+        test: Any,
+        then: Callable[[], Any],
+        other: Callable[[], Any],
+        catch: Any = None,
+    ) -> Any:
+        """Run one of two parts by a truth value, and return the abstract result."""
+
+    def dispatch(self, ref: Any, act: Callable[[Any], Any]) -> Any:
+        """Do something with each of the objects that a reference may be."""
+        choice = ref
+        while isinstance(choice, View) and not isinstance(choice, Choice):
+            choice = choice.base
+        if not isinstance(choice, Choice | Either):
+            return act(ref)
+
+        def one(option: Any) -> Any:
+            self.dispatching += 1
+            try:
+                return self.dispatch(rebased(ref, option), act)
+            finally:
+                self.dispatching -= 1
+
+        return self.pick(choice, one)
+
+    def settled(self, item: Any) -> Any:
+        """Return a list or dict to read from, where it is one of several."""
+        if not isinstance(item, Either):
+            return item
+
+        def copied(option: Any) -> Any:
+            cell = self.fresh()
+            self.state["h", cell] = self.content(option.cell)
+            return type(option)(cell)
+
+        return self.pick(item, copied)
+
+    def too_many(self, count: int) -> None:
+        """Refuse a reference to too many objects."""
+        if count > MAX_OPTIONS:
+            raise self.written_out(
+                self.refuse(
+                    f"a name may be one of {count} arrays or lists: at most "
+                    f"{MAX_OPTIONS} can be told apart",
+                    "keep them in one array and write to its rows.",
+                )
+            )
 
     def uncertain_view(self, value: Value) -> Exception:
         """Return the error for a view that may not be one."""
@@ -95,18 +190,28 @@ class Cells(Core):
             "take a copy first.",
         )
 
-    def root(self, ref: Any) -> int | None:
-        """Return the cell that a reference finally points into."""
-        while isinstance(ref, View):
-            ref = ref.base
-        return ref.cell if isinstance(ref, Array | ListRef | DictRef) else None
-
     def write(self, ref: Array | View, value: Value) -> None:
         """Make `value` the content of an array, through its views if it is one."""
+        if isinstance(ref, Choice):
+            self.dispatch(ref, lambda one: self.write_one(one, value))
+            return
         if isinstance(ref, View):
             self.write(ref.base, self._written_back(ref, value))
             return
+        self.write_one(ref, value)
+
+    def write_one(self, ref: Any, value: Value) -> None:
+        """Write to one of several arrays; a number among them cannot be written to."""
+        if isinstance(ref, View):
+            self.write(ref, value)
+            return
+        if not isinstance(ref, Array):
+            self.fail("TypeError", "a number has no items to assign")
+            return
         if ref.cell in self.outside_cells:
+            if self.dispatching:
+                self.fail("ValueError", "an array outside the function is changed")
+                return
             raise self.refuse(
                 "an array outside the function is changed",
                 "work on a copy: `x = X.copy()`.",
@@ -114,10 +219,15 @@ class Cells(Core):
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))
-        if not self.argument_cells.isdisjoint(self.near(ref.cell, self.state)):
+        if ref.cell in self.argument_cells:
             self.argument_changed = self.argument_changed or self.span()
-        self._poison_aliases(ref.cell)
         self.state["h", ref.cell] = value
+
+    def fail(self, kind: str, message: str) -> None:
+        """Raise at run time, on this path."""
+        self.effect("raise", self.emit(f"builtins.{kind}", message))
+
+    dispatching = 0
 
     captured_cells: dict[Any, Any]
 
@@ -129,51 +239,64 @@ class Cells(Core):
         """Return what a key holds in a state, captured containers included."""
         return state.get(key, self.base(key))
 
-    def near(self, cell: int, state: State) -> frozenset[int]:
-        """Return the cell and those that may be the same memory in a state.
+    def tally(self, state: State) -> Counter[int]:
+        """Count how often the cells are mentioned by names and containers."""
+        found: Counter[int] = Counter()
+        for key, item in state.items():
+            if key[0] in ("n", "x", "t", "h"):
+                found.update(mentions(item))
+        return found
 
-        This is symmetric but not transitive: where two names are swapped on one path,
-        each may be either array, but never both the same one.
-        """
-        found = {cell, *state.get(("m", cell), ())}
-        found.update(
-            k[1] for k, cells in state.items() if k[0] == "m" and cell in cells
-        )
-        return frozenset(found)
+    def may_be_entry(self, ref: View) -> bool:
+        """Say whether a view may turn out to be a number."""
+        return ref.op == "getitem" and _entry(ref.args[0])
+
+    def viewed(self, ref: View, base: Arg) -> Value:
+        """Apply what makes a view to an array."""
+        args = (base, *ref.args)
+        if ref.op == "np.einsum":
+            args = (ref.args[0], base, *ref.args[1:])
+        return self.emit(ref.op, *args, **dict(ref.kwargs))
 
     def _written_back(self, ref: View, value: Value) -> Value:
+        """Return the base of a view with `value` in the view's place."""
+        known = ref.made.type
+        if known is not None and known.is_array:
+            if not known.samples[0].flags.writeable:
+                raise self.refuse(
+                    "this array is read-only: NumPy does not let it be written",
+                    "write to a copy, or into the array that it is made from.",
+                )
         base = self.read(ref.base)
         if ref.op == "getitem":
             return self.emit("setitem", base, ref.args[0], value)
         kwargs = dict(ref.kwargs)
         if ref.op == "np.transpose" and not ref.args and not kwargs:
             return self.emit("np.transpose", value)
-        if ref.op == "np.swapaxes":
-            return self.emit("np.swapaxes", value, *ref.args, **kwargs)
-        if ref.op in RESHAPING and kwargs.get("order", "C") == "C":
+        if ref.op in ("np.swapaxes", "np.matrix_transpose", "np.flip"):
+            return self.emit(ref.op, value, *ref.args, **kwargs)
+        ordered = any(isinstance(a, str) and a != "C" for a in ref.args)
+        if ref.op in RESHAPING and kwargs.get("order", "C") == "C" and not ordered:
             return self.emit("np.reshape", value, self.emit("shape", base))
         if ref.op == "np.moveaxis" and not kwargs:
             return self.emit("np.moveaxis", value, ref.args[1], ref.args[0])
-        if ref.op == "np.flip":
-            return self.emit("np.flip", value, *ref.args, **kwargs)
-        if ref.op == "np.diagonal" and not ref.args and not kwargs:
-            places = self.emit("np.arange", self.emit("dim", value, 0))
-            return self.emit("setitem", base, (places, places), value)
-        raise self.refuse(
-            f"assignment through a view made by `{spoken(ref.op)}` is not supported",
-            "assign into the array itself, or into a copy.",
-        )
-
-    def _poison_aliases(self, cell: int) -> None:
-        """Forbid later reads of names that may or may not share this cell's memory."""
-        poison = Poison(
-            "this array may share memory with another that was changed in place, "
-            "depending on the path taken",
-            "use `.copy()` where the two names are made.",
-        )
-        for other in self.near(cell, self.state) - {cell}:
-            if ("h", other) in self.state:
-                self.state["h", other] = poison
+        if ref.op == "np.real":
+            imag = self.emit("np.imag", base)
+            return self.emit("add", value, self.emit("mul", 1j, imag))
+        if ref.op == "np.imag":
+            real = self.emit("np.real", base)
+            return self.emit("add", real, self.emit("mul", 1j, value))
+        if known is None:
+            raise self.refuse(
+                f"assignment through a view made by `{spoken(ref.op)}` is not "
+                "supported",
+                "assign into the array itself, or into a copy.",
+            )
+        shape = self.emit("shape", base)
+        places = self.emit("np.arange", self.emit("np.size", base))
+        places = self.viewed(ref, self.emit("np.reshape", places, shape))
+        flat = self.emit("setitem", self.emit("np.ravel", base), places, value)
+        return self.emit("np.reshape", flat, shape)
 
     def operand(self, item: Any) -> Arg:
         """Return an abstract value as an argument of a node."""
@@ -185,6 +308,8 @@ class Cells(Core):
             return self.read(item)
         if isinstance(item, Tup):
             return tuple(self.operand(i) for i in item.items)
+        if isinstance(item, Either):
+            return self.operand(self.settled(item))
         if isinstance(item, ListRef):
             held = self.content(item.cell)
             if isinstance(held, RunList):
@@ -262,6 +387,8 @@ class Cells(Core):
             Partial: "a function",
             Array: "an array",
             View: "an array",
+            Choice: "an array",
+            Either: "a container",
             Value: "a number",
             Obj: "an object",
             Iterable: "an iterator",
@@ -279,3 +406,33 @@ def _entry(index: Arg) -> bool:
     """Say whether an index may name one entry: it has no slice, None or Ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
     return not any(p is None or p is Ellipsis or isinstance(p, slice) for p in parts)
+
+
+def mentions(item: Any) -> Iterator[int]:
+    """Yield the cells that an abstract value refers to, with repeats."""
+    if isinstance(item, Choice | Either):
+        for option in item.options:
+            yield from mentions(option)
+    elif isinstance(item, View):
+        yield from mentions(item.base)
+    elif isinstance(item, Array | ListRef | DictRef | Obj):
+        yield item.cell
+    elif isinstance(item, Tup):
+        yield from mentions(item.items)
+    elif isinstance(item, tuple):
+        for one in item:
+            yield from mentions(one)
+    elif isinstance(item, dict):
+        for one in item.values():
+            yield from mentions(one)
+    elif isinstance(item, Iterable):
+        yield from mentions(item.items or ())
+    elif isinstance(item, Partial):
+        yield from mentions((item.function, item.args, dict(item.kwargs)))
+
+
+def rebased(ref: Any, option: Any) -> Any:
+    """Return a reference with one of its options in the place of the choice."""
+    if isinstance(ref, Choice | Either):
+        return option
+    return replace(ref, base=rebased(ref.base, option), of=())

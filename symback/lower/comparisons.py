@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from ..graph import Value
 from ..operations.registry import OPERATORS
-from .abstract import Array, DictRef, Known, ListRef, Shape, Tup, View, always
+from .abstract import (
+    Array,
+    Choice,
+    DictRef,
+    Either,
+    Known,
+    ListRef,
+    Shape,
+    Tup,
+    View,
+    always,
+)
 from .expressions import Expressions
 
 __all__ = ["Comparisons"]
@@ -39,6 +51,8 @@ class Comparisons(Expressions):
 
     def compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         """Apply a comparison operator."""
+        if not isinstance(op, ast.Is | ast.IsNot):
+            left, right = self.settled(left), self.settled(right)
         if isinstance(op, ast.Is | ast.IsNot):
             return self.identical(left, right, isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
@@ -89,9 +103,12 @@ class Comparisons(Expressions):
         """Lower ``is`` and ``is not``; with None it is decided by the type."""
         if isinstance(left, Known) and not isinstance(right, Known):
             left, right = right, left
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Choice | Either):
+                return self.pick(one, partial(self.identical, other, positive=positive))
         if isinstance(left, Known) and isinstance(right, Known):
             return Known((left.value is right.value) == positive)
-        if isinstance(left, Value | Array | View):
+        if isinstance(left, Value | Array):
             value = left if isinstance(left, Value) else self.read(left)
             if value.type is None and self.maybe_none(value):
                 op = "is_" if positive else "is_not"

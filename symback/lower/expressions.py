@@ -245,7 +245,6 @@ class Expressions(Branches, ABC):
         reason = self.state.get(("ro", ref.cell))
         if reason:
             raise self.written_out(self.refuse(reason[0], reason[1]))
-        self._poison_aliases(ref.cell)
 
     def check_inside(self, ref: ListRef | DictRef) -> None:
         """Refuse to change a container outside the function: nothing is dropped."""
@@ -254,8 +253,6 @@ class Expressions(Branches, ABC):
                 "a list or dict outside the function is changed",
                 "return the value instead, or record it where the function is called.",
             )
-        if isinstance(ref, DictRef):
-            self._poison_aliases(ref.cell)
 
     def list_append(self, ref: ListRef, item: Any) -> None:
         """Append to a list in its cell."""
@@ -287,6 +284,7 @@ class Expressions(Branches, ABC):
 
     def operate(self, op: str, *items: Any) -> Any:
         """Apply an operator to abstract values."""
+        items = tuple(self.settled(i) for i in items)
         if all(isinstance(i, Known) for i in items):
             folded = self.fold(op, items)
             if folded is not _MISSING:
@@ -319,6 +317,15 @@ class Expressions(Branches, ABC):
                 always = self.refuse(f"`{op}` does not apply to {self.describe(item)}")
                 raise Raises(TypeError, always)
         return self.wrap(self.emit(op, *(self.operand(i) for i in items)))
+
+    def stored_array(self, item: Any) -> Any:
+        """Return what is put into an array; of lists and tuples NumPy makes one."""
+        item = self.settled(item)
+        if isinstance(item, Iterable):
+            item = self.listed(item)
+        if isinstance(item, Tup | ListRef):
+            return self.call_op("np.array", [item], {})
+        return item
 
     def numpy_like(self, item: Any, op: str) -> bool:
         """Say whether an operand is NumPy's, so that NumPy decides what happens."""

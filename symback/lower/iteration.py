@@ -21,6 +21,7 @@ class Iteration(Conditions):
     # What can be walked
 
     def iterate(self, item: Any) -> Iterable:
+        item = self.settled(item)
         if isinstance(item, Iterable):
             return item
         if isinstance(item, Tup):

@@ -7,8 +7,9 @@ the abstract value is taken apart and rebuilt.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InternalError
@@ -16,7 +17,9 @@ from ..graph import UNDEFINED, Arg, Value
 from ..types import Type
 from .abstract import (
     Array,
+    Choice,
     DictRef,
+    Either,
     Function,
     Known,
     ListRef,
@@ -28,15 +31,71 @@ from .abstract import (
     View,
     is_number,
 )
+from .cells import Cells, mentions
 from .core import State
-from .sharing import Shares, Sharing
-from .templates import Template, width
+from .templates import Option, Template, fused, width
 
-__all__ = ["Joins"]
+__all__ = ["Joins", "Meeting"]
 
 
-class Joins(Shares):
-    """Join abstract values and types."""
+@dataclass
+class Meeting:
+    """Two states that meet.
+
+    tallies : how often each mentions its cells.
+    pairs : how often names that refer to one cell in the left state refer to another in
+        the right one.
+    test : what decided between the states, if it chose one of two.
+    grouped : the groups that have their first position.
+    moves : new numbers of cells of the right state.
+    slots : what a loop carries of objects that several names may refer to.
+    """
+
+    left: State
+    right: State
+    tallies: tuple[Counter[int], Counter[int]]
+    pairs: Counter[tuple[int, int]]
+    test: Any = None
+    grouped: set[Any] = field(default_factory=set)
+    moves: dict[int, int] = field(default_factory=dict)
+    slots: list[int] | None = None
+
+
+class Joins(Cells):
+    """Join abstract values and types; `met` are the states that meet."""
+
+    met: Meeting
+
+    def meet(self, left: State, right: State, test: Any = None) -> None:
+        """Begin to join two states."""
+        tallies = (self.tally(left), self.tally(right))
+        self.met = Meeting(left, right, tallies, Counter(), test)
+        seen: set[Any] = set()
+        for key in left.keys() & right.keys():
+            if key[0] in ("n", "x", "t", "h") and left[key] is not right[key]:
+                self.pair(left[key], right[key], seen)
+
+    def pair(self, a: Any, b: Any, seen: set[Any]) -> None:
+        """Count the pairs of cells that one name refers to in the two states."""
+        if isinstance(a, Tup) and isinstance(b, Tup):
+            a, b = a.items, b.items
+        if isinstance(a, dict) and isinstance(b, dict):
+            if list(a) != list(b):
+                return
+            a, b = tuple(a.values()), tuple(b.values())
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            if len(a) == len(b):
+                for one, other in zip(a, b, strict=True):
+                    self.pair(one, other, seen)
+            return
+        if type(a) is type(b) and isinstance(a, Array | ListRef | DictRef | Obj):
+            pair = (a.cell, b.cell)
+            if a.cell == b.cell:
+                return
+            self.met.pairs[pair] += 1
+            if not isinstance(a, Array) and pair not in seen:
+                seen.add(pair)
+                self.pair(self.held_a(a), self.held_b(b), seen)
 
     def same(self, a: Any, b: Any) -> bool:
         """Say whether two abstract values are surely one."""
@@ -56,6 +115,9 @@ class Joins(Shares):
             return bool(a == b)
         if isinstance(a, Obj):
             return bool(a.cell == b.cell)
+        if isinstance(a, Choice | Either):
+            alike = a.tag is b.tag and len(a.options) == len(b.options)
+            return alike and all(map(self.same, a.options, b.options))
         if isinstance(a, View):
             alike = a.op == b.op and a.made is b.made
             return bool(alike and self.same(a.base, b.base))
@@ -65,61 +127,267 @@ class Joins(Shares):
         """Return how two abstract values (or contents of cells) become one."""
         if self.same(a, b):
             return Template("same", like=a)
-        for item, state in ((a, self.left), (b, self.right)):
-            held = self.poison_of(item, state)
-            if held is not None:
-                return Template("poison", like=held)
+        for item in (a, b):
+            if isinstance(item, Poison):
+                return Template("poison", like=item)
         if a is UNDEFINED:
-            return self.join_undefined(b)
+            return self.join_undefined(b, 1)
         if b is UNDEFINED:
-            return self.join_undefined(a)
+            return self.join_undefined(a, 0)
         if is_number(a) and is_number(b):
             if isinstance(a, Array | View) or isinstance(b, Array | View):
-                return Template("array", cells=self.memory(a, b))
+                return self.join_arrays(a, b)
             return Template("leaf")
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
             parts = tuple(map(self.join, a.items, b.items))
             return Template("tuple", parts, a.like, a.names)
         return self._join_containers(a, b)
 
-    def rebuild(
-        self,
-        templates: dict[Any, Template],
-        values: Iterator[Value],
-        sharing: Sharing,
-    ) -> None:
-        """Set all keys of the state that have templates, and note what they share."""
-        self.made_cells: list[int] = []
-        for key, template in templates.items():
-            self.state[key] = self.instantiate(template, values)
-        for i, j in sharing.pairs:
-            # On some path the two are one: changing one may change the other.
-            cell, other = self.made_cells[i], self.made_cells[j]
-            known = self.state.get(("m", cell), frozenset())
-            self.state["m", cell] = known | {other}
-        for number, reason in sharing.unwritable.items():
-            self.state["ro", self.made_cells[number]] = reason
+    # One of several arrays
 
-    def _new_cell(self, template: Template) -> int:
-        """Return a cell for what one of several may be."""
+    def alone(self, item: Any, side: int) -> bool:
+        """Say whether nothing else refers to what an abstract value refers to."""
+        known = self.met.tallies[side]
+        own = Counter(mentions(item))
+        return all(
+            known[c] <= n and c not in self.outside_cells for c, n in own.items()
+        )
+
+    def partners(self, a: Any, b: Any) -> bool:
+        """Say whether all names of one object are names of one object on both sides."""
+        if type(a) is not type(b) or not isinstance(a, Array | ListRef | DictRef | Obj):
+            return False
+        if {a.cell, b.cell} & self.outside_cells:
+            return False
+        count = self.met.pairs[a.cell, b.cell]
+        return count == self.met.tallies[0][a.cell] == self.met.tallies[1][b.cell]
+
+    def marks(self, *sides: tuple[Any, State]) -> frozenset[str]:
+        """Return what is true of the memory that nothing else refers to."""
+        found = set()
+        for item, state in sides:
+            for cell in mentions(item):
+                if cell in self.argument_cells:
+                    found.add("argument")
+                if ("ro", cell) in state:
+                    found.add("listed")
+        return frozenset(found)
+
+    def join_arrays(self, a: Any, b: Any) -> Template:
+        """Return how two array references become one."""
+        marks = self.marks((a, self.met.left), (b, self.met.right))
+        if self.partners(a, b):
+            return self.grouped_template("array", a, marks)
+        if self.alone(a, 0) and self.alone(b, 1):
+            return Template("array", marks=marks)
+        return self.choice_template("choice", a, b)
+
+    def grouped_template(
+        self, kind: str, a: Any, marks: frozenset[str], parts: Any = ()
+    ) -> Template:
+        """Return the template of a name of an object that may have other names."""
+        if self.met.tallies[0][a.cell] == 1:
+            return Template(kind, parts, marks=marks)
+        if a.cell in self.met.grouped:
+            return Template("alias", group=a.cell)
+        self.met.grouped.add(a.cell)
+        return Template(kind, parts, marks=marks, group=a.cell)
+
+    def choice_template(self, kind: str, a: Any, b: Any) -> Template:
+        """Return the template of one of several arrays, lists or dicts."""
+        left = self.options(a, 0)
+        right = self.options(b, 1)
+        options = fused(left, right)
+        self.too_many(len(options))
+        marks: set[str] = set()
+        for side, item in ((0, a), (1, b)):
+            if any(o.kind == "own" for o in (left, right)[side]):
+                marks |= self.marks((item, (self.met.left, self.met.right)[side]))
+        template = Template(kind, options=options, marks=frozenset(marks))
+        plain = isinstance(self.met.test, Value) and len(options) == 2
+        if plain and [template.place(o) for o in left] == [0]:
+            if [template.place(o) for o in right] == [1]:
+                return replace(template, test=self.met.test)
+        return template
+
+    def options(self, item: Any, side: int) -> list[Option]:
+        """Return the options of an abstract value in one of the states that meet."""
+        known = self.met.tallies[side]
+        own = Counter(mentions(item))
+        found = []
+        for option in self.leaf_options(item):
+            root = option.root
+            if root is not None and root not in self.outside_cells:
+                if known[root] <= own[root] and not isinstance(item, Either | ListRef):
+                    option = Option("own")
+                elif side and self.met.slots is not None and not self.is_outer(root):
+                    option = option.moved({root: self.slot(root)})
+            found.append(option)
+        return found
+
+    def is_outer(self, cell: int) -> bool:
+        """Say whether a cell was there before the loop that is being joined."""
+        return self.held(self.met.left, ("h", cell)) is not UNDEFINED
+
+    def slot(self, cell: int) -> int:
+        """Return the cell that holds, before an iteration, what this one holds after.
+
+        Only what several names may refer to has one.
+        """
+        slots, moves = self.met.slots, self.met.moves
+        assert slots is not None
+        if cell not in moves:
+            if cell in slots:
+                moves[cell] = cell
+            else:
+                alive = self.met.tallies[1]
+                taken = set(moves.values())
+                free = [s for s in slots if s not in taken and not alive[s]]
+                if not free:
+                    free = [self.fresh()]
+                    slots.append(free[0])
+                moves[cell] = free[0]
+        return moves[cell]
+
+    def leaf_options(self, item: Any) -> list[Option]:
+        """Return the options of an abstract value, in the order of a `pick`."""
+        if isinstance(item, Array | ListRef | DictRef):
+            return [Option("cell", item.cell)]
+        if isinstance(item, Choice | Either):
+            return [o for one in item.options for o in self.leaf_options(one)]
+        if isinstance(item, View):
+            return [
+                Option("view", 0, base, item.op, item.args, item.kwargs)
+                for base in self.leaf_options(item.base)
+            ]
+        none = isinstance(item, Known) and item.value is None
+        return [] if item is UNDEFINED else [Option("none" if none else "number")]
+
+    def flatten_choice(self, template: Template, item: Any) -> list[Arg]:
+        """Return which option a reference is, its array, and what fills the holes."""
+        options = [o.moved(self.met.moves) for o in self.leaf_options(item)]
+        places = [template.place(o) for o in options]
+        if None in places:
+            raise InternalError("an option of a reference was forgotten")
+        found: list[Arg] = []
+        if template.tagged:
+            found.append(self.operand(self.placed(item, iter(places))))
+        if template.made:
+            found.append(self.operand(item))
+        for number, option in enumerate(template.options):
+            count = len(option.holes())
+            mine = [
+                option.holes(o)
+                for o, p in zip(options, places, strict=True)
+                if p == number
+            ]
+            if not mine:
+                found += [UNDEFINED] * count
+            elif len(mine) == 1:
+                found += mine[0]
+            else:
+                rows = [
+                    option.holes(o) if p == number else mine[0]
+                    for o, p in zip(options, places, strict=True)
+                ]
+                for k in range(count):
+                    column = (self.as_item(row[k]) for row in rows)
+                    found.append(self.operand(self.placed(item, column)))
+        return found
+
+    def as_item(self, arg: Arg) -> Any:
+        """Return a node's plain argument as an abstract value."""
+        return arg if isinstance(arg, Value) else Known(arg)
+
+    def placed(self, item: Any, values: Iterator[Any]) -> Any:
+        """Return the one of some values that stands where the chosen option does."""
+        choice = item
+        while isinstance(choice, View) and not isinstance(choice, Choice):
+            choice = choice.base
+        if not isinstance(choice, Choice | Either):
+            found = next(values)
+            return found if isinstance(found, Value | Known) else Known(found)
+        given = iter([self.placed(o, values) for o in choice.options])
+        chosen = [next(given) for _ in choice.options]
+        numbers = [c.value if isinstance(c, Known) else None for c in chosen]
+        if numbers == list(range(len(chosen))) and not choice.truth:
+            return choice.tag
+        by_option = {id(o): c for o, c in zip(choice.options, chosen, strict=True)}
+        return self.pick(choice, lambda option: by_option[id(option)])
+
+    def rebuild_choice(self, template: Template, values: Iterator[Value]) -> Any:
+        """Rebuild one of several arrays, lists or dicts from graph values."""
+        tag = next(values) if template.tagged else template.test
+        made = next(values) if template.made else None
+        options = [o.filled(values) for o in template.options]
+        refs = tuple(self.rebuild_option(template, o, made) for o in options)
+        if len(refs) == 1:
+            ref = refs[0]
+            if isinstance(ref, View):
+                self.fresh_refs.append(ref)
+            return ref
+        truth = template.test is not None
+        if template.kind == "either":
+            return Either(refs, tag, truth)
+        assert made is not None
+        choice = Choice(None, "choose", (), made, (), (), refs, tag, truth)
+        self.fresh_refs.append(choice)
+        return choice
+
+    fresh_refs: list[Any]
+
+    def rebuild_option(self, template: Template, option: Option, made: Any) -> Any:
+        """Rebuild one of the arrays that a reference may be."""
+        if option.kind == "cell":
+            kinds = {"list": ListRef, "dict": DictRef}
+            return kinds.get(template.like, Array)(option.cell)
+        if option.kind == "view":
+            assert option.base is not None
+            base = self.rebuild_option(template, option.base, made)
+            return View(base, option.op, option.args, made, (), option.kwargs)
+        if option.kind == "own":
+            return Array(self.new_cell(template, made))
+        return Known(None) if option.kind == "none" else made
+
+    def new_cell(self, template: Template, content: Any) -> int:
+        """Return a new cell for what nothing else refers to."""
         cell = self.fresh()
-        if template.cells:
-            self.state["m", cell] = template.cells
-        self.made_cells.append(cell)
+        self.state["h", cell] = content
+        if "argument" in template.marks:
+            self.argument_cells.add(cell)
+        if "listed" in template.marks:
+            self.state["ro", cell] = _IN_LIST
+        if template.group is not None:
+            self.group_cells[template.group] = cell
         return cell
 
+    group_cells: dict[Any, int]
+
+    def rebuild(self, templates: dict[Any, Template], values: Iterator[Value]) -> None:
+        """Set all keys of the state that have templates."""
+        self.fresh_refs, self.group_cells = [], {}
+        for key, template in templates.items():
+            self.state[key] = self.instantiate(template, values)
+        for ref in self.fresh_refs:
+            self.current(ref)
+
+    # Containers
+
     def _join_containers(self, a: Any, b: Any) -> Template:
-        if isinstance(a, ListRef) and isinstance(b, ListRef):
-            # Each side's content is read in its own state, when it is flattened.
-            part = self.join(self.held_a(a), self.held_b(b))
-            return Template("list", (part,), cells=self.memory(a, b))
-        if isinstance(a, DictRef) and isinstance(b, DictRef):
-            part = self.join(self.held_a(a), self.held_b(b))
-            return Template("dict", (part,), cells=self.memory(a, b))
+        for kind, word in ((ListRef, "list"), (DictRef, "dict")):
+            if isinstance(a, kind) and isinstance(b, kind):
+                lone = self.alone(a, 0) and self.alone(b, 1)
+                if self.partners(a, b) or lone:
+                    # Each side's content is read in its own state, when flattened.
+                    if a.cell in self.met.grouped:
+                        return Template("alias", group=a.cell, like=word)
+                    part = self.join(self.held_a(a), self.held_b(b))
+                    return self.grouped_template(word, a, frozenset(), (part,))
+            options = [*self.leaf_options_of(a, kind), *self.leaf_options_of(b, kind)]
+            if all(o is not None for o in options):
+                return replace(self.choice_template("either", a, b), like=word)
         if isinstance(a, Obj) and isinstance(b, Obj) and a.value is b.value:
-            part = self.join(self.held_a(a), self.held_b(b))
-            if part.kind != "poison":
-                return Template("object", (part,), like=a)
+            return self.join_objects(a, b)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Template("items", tuple(map(self.join, a, b)))
         if isinstance(a, tuple | RunList) and isinstance(b, tuple | RunList):
@@ -136,64 +404,84 @@ class Joins(Shares):
             ),
         )
 
-    def poison_of(self, item: Any, state: State) -> Poison | None:
-        """Return the poison that a name holds or points at, if there is one."""
-        if isinstance(item, Poison):
-            return item
-        cell = self.root(item)
-        found = None if cell is None else state.get(("h", cell))
-        return found if isinstance(found, Poison) else None
+    def join_objects(self, a: Obj, b: Obj) -> Template:
+        """Return how two objects that have no other names become one."""
+        if self.partners(a, b) or (self.alone(a, 0) and self.alone(b, 1)):
+            if a.cell in self.met.grouped:
+                return Template("alias", group=a.cell, like=a)
+            part = self.join(self.held_a(a), self.held_b(b))
+            if part.kind == "poison":
+                return part
+            found = self.grouped_template("object", a, frozenset(), (part,))
+            return replace(found, like=a)
+        return Template(
+            "poison",
+            like=Poison(
+                "a name is one object on one path and another object on another",
+                "choose between their attributes.",
+            ),
+        )
+
+    def leaf_options_of(self, item: Any, kind: Any) -> list[Any]:
+        """Return the options of a container of a kind; [None] if it is another."""
+        if isinstance(item, Either):
+            return [o if isinstance(o, kind) else None for o in item.options]
+        return [item if isinstance(item, kind) else None]
 
     def held_a(self, ref: Any) -> Any:
         """Return a container's content in the first of the states being joined."""
-        return self.held(self.left, ("h", ref.cell))
+        return self.held(self.met.left, ("h", ref.cell))
 
     def held_b(self, ref: Any) -> Any:
         """Return a container's content in the second of the states being joined."""
-        return self.held(self.right, ("h", ref.cell))
+        return self.held(self.met.right, ("h", ref.cell))
 
-    def join_undefined(self, item: Any) -> Template:
+    def join_undefined(self, item: Any, side: int) -> Template:
         """Return the template of a name that has a value on one path only."""
-        for state in (self.left, self.right):
-            poison = self.poison_of(item, state)
-            if poison is not None:
-                return Template("poison", like=poison)
+        if isinstance(item, Poison):
+            return Template("poison", like=item)
         if isinstance(item, Tup):
-            parts = tuple(map(self.join_undefined, item.items))
+            parts = tuple(self.join_undefined(i, side) for i in item.items)
             return Template("tuple", parts, item.like, item.names)
+        state = (self.met.left, self.met.right)[side]
         if isinstance(item, Array | View):
-            return Template("array", cells=self.memory(item))
-        if is_number(item):
+            if self.alone(item, side):
+                return Template("array", marks=self.marks((item, state)))
+            return self.one_sided("choice", item, side)
+        if is_number(item) and not isinstance(item, Known):
             return Template("leaf")
-        if isinstance(item, ListRef):
-            held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
-            if isinstance(held, RunList):
-                part = Template("runlist", like=held.shape)
-                return Template("list", (part,), cells=self.memory(item))
-            if isinstance(held, tuple):
-                parts = tuple(map(self.join_undefined, held))
-                part = Template("items", parts)
-                return Template("list", (part,), cells=self.memory(item))
-        if isinstance(item, DictRef):
-            held = self.left.get(("h", item.cell), self.right.get(("h", item.cell)))
-            if isinstance(held, dict):
-                parts = tuple(map(self.join_undefined, held.values()))
-                part = Template("dictitems", parts, names=tuple(held))
-                return Template("dict", (part,), cells=self.memory(item))
+        if isinstance(item, tuple):
+            parts = tuple(self.join_undefined(i, side) for i in item)
+            return Template("items", parts)
+        if isinstance(item, RunList):
+            return Template("runlist", like=item.shape)
+        if isinstance(item, dict):
+            parts = tuple(self.join_undefined(i, side) for i in item.values())
+            return Template("dictitems", parts, names=tuple(item))
+        for kind, word in ((ListRef, "list"), (DictRef, "dict")):
+            if isinstance(item, kind):
+                held = self.held(state, ("h", item.cell))
+                if self.alone(item, side) and held is not UNDEFINED:
+                    return Template(word, (self.join_undefined(held, side),))
+                return replace(self.one_sided("either", item, side), like=word)
+        if isinstance(item, Either):
+            word = "list" if isinstance(item.options[0], ListRef) else "dict"
+            return replace(self.one_sided("either", item, side), like=word)
         if isinstance(item, Obj):
-            key = ("h", item.cell)
-            held = self.held(self.left, key)
-            held = self.held(self.right, key) if held is UNDEFINED else held
-            if not isinstance(held, dict):
-                return Template("poison", like=held)
-            parts = tuple(map(self.join_undefined, held.values()))
-            part = Template("dictitems", parts, names=tuple(held))
-            return Template("object", (part,), like=item)
+            held = self.held(state, ("h", item.cell))
+            if self.alone(item, side) and isinstance(held, dict):
+                part = self.join_undefined(held, side)
+                return Template("object", (part,), like=item)
         if isinstance(item, Known | Function | Partial | type):
             return Template("same", like=item)
         return Template(
             "poison", like=Poison("a name has a value on one of the paths only")
         )
+
+    def one_sided(self, kind: str, item: Any, side: int) -> Template:
+        """Return the template of a reference that only one path has."""
+        pair = (item, UNDEFINED) if side == 0 else (UNDEFINED, item)
+        return self.choice_template(kind, *pair)
 
     def run_shape(self, a: Any, b: Any) -> Any:
         """Return the common structure of the items of two lists."""
@@ -245,7 +533,7 @@ class Joins(Shares):
 
     def flatten(self, template: Template, item: Any) -> list[Arg]:
         """Return an abstract value as the graph values of a template."""
-        if template.kind in ("same", "poison"):
+        if template.kind in ("same", "poison", "alias"):
             return []
         if item is UNDEFINED:
             if template.kind == "runlist":
@@ -253,6 +541,8 @@ class Joins(Shares):
             return [UNDEFINED] * template.width
         if template.kind in ("leaf", "array"):
             return [self.operand(item)]
+        if template.kind in ("choice", "either"):
+            return self.flatten_choice(template, item)
         if template.kind == "tuple":
             items = item.items
         elif template.kind in ("list", "dict", "object"):
@@ -279,18 +569,23 @@ class Joins(Shares):
             value = next(values)
             return value
         if kind == "array":
-            cell = self._new_cell(template)
-            self.state["h", cell] = next(values)
-            return Array(cell)
+            return Array(self.new_cell(template, next(values)))
+        if kind == "alias" and isinstance(template.like, Obj):
+            return replace(template.like, cell=self.group_cells[template.group])
+        if kind == "alias":
+            kinds = {"list": ListRef, "dict": DictRef}
+            return kinds.get(template.like, Array)(self.group_cells[template.group])
+        if kind in ("choice", "either"):
+            return self.rebuild_choice(template, values)
         if kind == "tuple":
             items = tuple(self.instantiate(p, values) for p in template.parts)
             return Tup(items, template.like, template.names)
         if kind in ("list", "dict"):
-            cell = self._new_cell(template)
+            cell = self.new_cell(template, UNDEFINED)
             self.state["h", cell] = self.instantiate(template.parts[0], values)
             return ListRef(cell) if kind == "list" else DictRef(cell)
         if kind == "object":
-            cell = self._new_cell(template)
+            cell = self.new_cell(template, UNDEFINED)
             self.state["h", cell] = self.instantiate(template.parts[0], values)
             return replace(template.like, cell=cell)
         if kind == "items":
@@ -329,8 +624,8 @@ class Joins(Shares):
                 self.state["ro", item.cell] = _IN_LIST
                 return [leaf for i in held for leaf in self.item_leaves(i)]
         if isinstance(item, Array | View):
-            cell = self.root(item)
-            self.state["ro", cell] = _IN_LIST
+            for cell in mentions(item):
+                self.state["ro", cell] = _IN_LIST
         return [self.operand(item)]
 
     # Types where paths meet

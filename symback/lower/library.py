@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from abc import abstractmethod
+from functools import lru_cache
 from typing import Any
 
 from ..graph import Value
+from ..infer import resolve
 from ..operations import REGISTRY
 from .abstract import Array, Known, ListRef, RunList, Tup, View
 from .attributes import Attributes
@@ -32,12 +36,46 @@ from .operations import (
 
 __all__ = ["Library"]
 
+ORDERED = frozenset({"np.ravel", "np.reshape", "np.copy"})
+"""Functions that may be asked for the memory order that an array has."""
+
+
+@lru_cache(maxsize=1024)
+def parameters_of(op: str) -> tuple[str, ...]:
+    """Return the names of a function's parameters in places, as far as it tells."""
+    try:
+        known = inspect.signature(resolve(op)).parameters.values()
+    except (TypeError, ValueError, AttributeError, ImportError):
+        return ()
+    placed = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    return tuple(p.name for p in known if p.kind in placed)
+
+
+def out_position(op: str) -> int | None:
+    """Return the place of `out` among the positional arguments of a function.
+
+    >>> out_position("np.clip"), out_position("np.tile")
+    (3, None)
+    """
+    names = parameters_of(op) if op.startswith("np.") else ()
+    return names.index("out") if "out" in names else None
+
+
+def after_out(op: str) -> tuple[str, ...]:
+    """Return the names of the parameters after `out`."""
+    place = out_position(op)
+    return () if place is None else parameters_of(op)[place + 1 :]
+
 
 class Library(Attributes):
     """Lower calls of libraries' functions."""
 
     def call_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function of NumPy, math or SciPy: append its node."""
+        args = [self.settled(a) for a in args]
         if op.startswith("np.random."):
             raise self.refuse(
                 f"`{op}` draws random numbers from a hidden state",
@@ -51,9 +89,13 @@ class Library(Attributes):
         out = kwargs.pop("out", None)
         if isinstance(out, Tup) and len(out.items) == 1:
             out = out.items[0]
-        if op in UFUNC_ARITY and len(args) == UFUNC_ARITY[op] + 1:
+        place = UFUNC_ARITY.get(op, out_position(op))
+        if place is not None and len(args) > place:
             # The argument after the operands is `out`.
-            out = args.pop()
+            out = args.pop(place)
+            for name, late in zip(after_out(op), args[place:], strict=False):
+                kwargs[name] = late
+            del args[place:]
         where = kwargs.get("where") if op not in REDUCTIONS else None
         if where is not None:
             kwargs.pop("where")
@@ -82,6 +124,9 @@ class Library(Attributes):
                 kwargs = {**kwargs, key: self.call_op("np.array", [kwargs[key]], {})}
         given = [self.operand(a) for a in args]
         named = {k: self.operand(a) for k, a in kwargs.items()}
+        if op in ORDERED:
+            given[1:] = [self.order(given[0], a) for a in args[1:]]
+            named = {k: self.order(given[0], a) for k, a in kwargs.items()}
         if op in VIEWS and args and isinstance(args[0], Array | View):
             return self.view(args[0], op, *given[1:], **named)
         if (
@@ -104,16 +149,93 @@ class Library(Attributes):
                 outs = self.emit_many(op, count, *given, **named)
             items = tuple(self.wrap(o) for o in outs)
             if op in PARTS:
-                items = tuple(self.maybe_alias(i, *args) for i in items)
+                items = self.parts(op, args, given, named, outs)
             fields = FIELDS.get(op, ())
             return Tup(items, None, fields if len(fields) == count else ())
         value = self.emit(op, *given, **named)
         if args and isinstance(args[0], Array | View) and value.type is not None:
             # NumPy decides on the samples whether this is a view of its argument.
             return self.view_of(args[0], given[0], value, op, given[1:], named)
+        if op == "np.einsum" and len(args) == 2 and value.type is not None:
+            return self.view_of(args[1], given[1], value, op, given[:1], named)
         if value.type is None and op in MAYBE_VIEWS:
-            return self.maybe_alias(self.wrap(value), *args)
+            return self.maybe_view(args[0], given[0], value, op, *given[1:])
         return self.wrap(value)
+
+    def order(self, value: Any, item: Any) -> Any:
+        """Return an argument; a memory order that NumPy finds out is the one found."""
+        if isinstance(item, Known) and item.value in ("A", "K"):
+            known = self.type_of(value)
+            if known is None:
+                return item.value
+            flags = known.samples[0].flags if known.is_array else None
+            if flags is None or flags.c_contiguous:
+                return "C"
+            if flags.f_contiguous:
+                return "F"
+            if item.value == "K":
+                raise self.refuse(
+                    "which order of memory this array has depends on how it was made",
+                    'say which one is meant: `order="C"`.',
+                )
+            return "C"
+        return self.operand(item)
+
+    def copied(self, value: Any, order: str = "") -> Any:
+        """Copy an array in an order of memory, which only matters where it differs."""
+        known = self.type_of(value)
+        if order in ("C", "F") and known is not None and known.is_array:
+            flags = known.samples[0].flags
+            if not (flags.c_contiguous if order == "C" else flags.f_contiguous):
+                return self.emit("np.copy", value, order=order)
+        return self.emit("np.copy", value)
+
+    def parts(
+        self, op: str, args: Any, given: Any, named: Any, outs: Any
+    ) -> tuple[Any, ...]:
+        """Return the parts of an array as views of it."""
+        item, base = args[0], given[0]
+        known = self.type_of(base)
+        if op == "np.broadcast_arrays" or not isinstance(item, Array | View):
+            return tuple(self.wrap(o) for o in outs)
+        if known is None:
+            return tuple(
+                self.maybe_view(item, base, o, "getitem", k) for k, o in enumerate(outs)
+            )
+        axis = named.get("axis", given[2] if len(given) > 2 else 0)
+        axis = {"np.vsplit": 0, "np.dsplit": 2}.get(op, axis)
+        if op == "np.hsplit":
+            axis = 0 if known.rank == 1 else 1
+        if op == "np.unstack":
+            places: list[Any] = list(range(len(outs)))
+        else:
+            places = self.bounds(op, base, given, named, axis, len(outs))
+        lead = (slice(None),) * (axis % known.rank)
+        of = self.contents(item)
+        return tuple(
+            View(item, "getitem", ((*lead, p) if lead else p,), o, of)
+            for p, o in zip(places, outs, strict=True)
+        )
+
+    def bounds(
+        self, op: str, base: Any, given: Any, named: Any, axis: int, count: int
+    ) -> list[slice]:
+        """Return the slices of the parts that `np.split` and its like make."""
+        where = named.get("indices_or_sections", given[1] if len(given) > 1 else None)
+        if isinstance(where, tuple | list):
+            return [
+                slice(a, b) for a, b in zip([None, *where], [*where, None], strict=True)
+            ]
+        size = self.emit("dim", base, axis)
+        whole = self.emit("floordiv", size, count)
+        rest = self.emit("mod", size, count) if op == "np.array_split" else 0
+        ends: list[Any] = [0]
+        for _ in range(count):
+            ends.append(self.emit("add", ends[-1], whole))
+            if op == "np.array_split":
+                more = self.emit("lt", len(ends) - 2, rest)
+                ends[-1] = self.emit("add", ends[-1], more)
+        return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
     def check_static_arguments(
         self, op: str, args: list[Any], kwargs: dict[str, Any]
@@ -132,14 +254,6 @@ class Library(Attributes):
                 if isinstance(part, Value | Array | View):
                     value = self.operand(part)
                     raise self.need_static(value, f"`{key}` must be known")
-
-    def maybe_alias(self, item: Any, *others: Any) -> Any:
-        """Note that an array may share memory with others: changing one spoils them."""
-        cells = {self.root(other) for other in others} - {None}
-        if isinstance(item, Array) and cells:
-            near = (self.near(c, self.state) for c in cells if c is not None)
-            self.state["m", item.cell] = frozenset().union(*near)
-        return item
 
     def as_array(self, op: str, position: int, item: Any) -> Any:
         """Return a list or tuple that stands for an array as that array."""

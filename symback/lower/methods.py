@@ -9,11 +9,26 @@ from typing import Any
 import numpy as np
 
 from ..graph import Value
-from .abstract import Array, DictRef, Iterable, Known, ListRef, Obj, RunList, Tup, View
+from .abstract import (
+    Array,
+    DictRef,
+    Either,
+    Iterable,
+    Known,
+    ListRef,
+    Obj,
+    RunList,
+    Tup,
+    View,
+)
 from .calls import Calls
 from .operations import INTRINSICS, METHODS, is_random
 
 __all__ = ["Methods"]
+
+
+UNCHANGING = frozenset("copy count get index items keys values".split())
+"""Methods of lists and dicts that only read."""
 
 
 class Methods(Calls):
@@ -27,6 +42,10 @@ class Methods(Calls):
             item = self.listed(item)
         if isinstance(item, Array | View | Value):
             return self.array_method(item, name, args, kwargs)
+        if isinstance(item, Either):
+            if name in UNCHANGING:
+                return self.method(self.settled(item), name, args, kwargs)
+            return self.dispatch(item, lambda one: self.method(one, name, args, kwargs))
         if isinstance(item, ListRef):
             return self.list_method(item, name, args, kwargs)
         if isinstance(item, DictRef):
@@ -52,21 +71,25 @@ class Methods(Calls):
             if not args or (isinstance(args[0], Known) and args[0].value is None):
                 return self.view(item, "np.transpose")
             axes = args[0] if isinstance(args[0], Tup | ListRef) else Tup(tuple(args))
-            return self.wrap(self.emit("np.transpose", value, self.operand(axes)))
-        if name in ("copy", "flatten", "__copy__", "__deepcopy__"):
-            if name == "flatten":
-                flat = self.emit("np.ravel", value, *(self.operand(a) for a in args))
-                return self.wrap(flat)
-            return self.wrap(self.emit("np.copy", value))
+            return self.view(item, "np.transpose", self.operand(axes))
+        if name == "flatten":
+            order = [self.order(value, a) for a in (*args, *kwargs.values())]
+            return self.wrap(self.emit("np.ravel", value, *order))
+        if name in ("copy", "__copy__", "__deepcopy__"):
+            order = [self.order(value, a) for a in (*args, *kwargs.values())]
+            return self.wrap(self.copied(value, *(order or ["C" * (name == "copy")])))
+        if name in ("conj", "conjugate") and not args:
+            known = self.type_of(value)
+            if known is not None and known.is_array and not known.is_complex:
+                return item
         if name == "astype":
             kind = args[0] if args else kwargs["dtype"]
             kept = kwargs.get("copy")
             if isinstance(kept, Known) and not kept.value:
                 known = self.type_of(value)
                 if known is None:
-                    return self.maybe_alias(
-                        self.wrap(self.emit("astype", value, self.operand(kind))), item
-                    )
+                    made = self.emit("astype", value, self.operand(kind))
+                    return self.maybe_view(item, value, made, "astype", kind)
                 if isinstance(kind, Known) and np.dtype(kind.value) == known.dtype:
                     return item
             return self.wrap(self.emit("astype", value, self.operand(kind)))
@@ -102,16 +125,28 @@ class Methods(Calls):
         if name == "fill":
             self.store(item, Known(Ellipsis), args[0])
         elif name == "put":
-            flat = self.view(item, "np.ravel")
-            if not isinstance(flat, View):
-                raise self.refuse("`put` on this array is not supported")
-            self.store(flat, args[0], args[1])
+            self.put(item, args, kwargs)
         elif name == "sort":
             new = self.plain_op("np.sort", [item, *args], kwargs)
             self.write(item, self.read(new))
         else:
             raise self.refuse(f"the array method `{name}` is not supported")
         return Known(None)
+
+    def put(self, item: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        """Do ``np.put``: values repeat until there is one for each place."""
+        if len(args) > 2 or kwargs:
+            raise self.refuse("`put` with `mode=` is not supported")
+        places = self.operand(self.stored_array(args[0]))
+        given = self.operand(self.stored_array(args[1]))
+        known = self.type_of(given)
+        if known is None or known.is_array:
+            count, size = self.emit("np.size", places), self.emit("np.size", given)
+            turn = self.emit("mod", self.emit("np.arange", count), size)
+            given = self.emit("getitem", self.emit("np.ravel", given), turn)
+            places = self.emit("np.ravel", places)
+        flat = self.flat_view(item, self.operand(item))
+        self.store(flat, self.as_item(places), self.as_item(given))
 
     def list_method(
         self, ref: ListRef, name: str, args: list[Any], kwargs: dict[str, Any]

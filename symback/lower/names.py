@@ -213,7 +213,7 @@ class Names(Comparisons, Subscripts):
         if isinstance(thing, float | np.generic | np.ndarray):
             item = self.wrap(self.captured_value(thing, path))
             if isinstance(item, Array):
-                # It is there from the start, wherever it is read first.
+                # It is there on every path, wherever it is first read.
                 key = ("h", item.cell)
                 self.captured_cells[key] = self.state.pop(key)
                 if isinstance(thing, np.ndarray):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
-from ..graph import Value, leaves
+from ..graph import Node, Value, leaves
 from .abstract import (
     Array,
+    Choice,
     DictRef,
     Iterable,
     Known,
@@ -19,8 +21,10 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    always,
     is_number,
 )
+from .cells import MAX_OPTIONS
 from .core import Raises
 from .expressions import Expressions
 
@@ -63,10 +67,14 @@ class Subscripts(Expressions):
 
     def getitem(self, item: Any, index: Any) -> Any:
         """Read ``item[index]``."""
+        item = self.settled(item)
         if isinstance(item, Tup | ListRef):
             return self.sequence_item(item, index)
         if isinstance(item, DictRef):
-            held, key = self.content(item.cell), self.key(index)
+            held = self.content(item.cell)
+            if self.runtime_key(index) and held:
+                return self.picked_key(held, index)
+            key = self.key(index)
             factory = self.state.get(("f", item.cell))
             if key not in held and factory is not None:
                 made = self.call_value(factory, [], {})
@@ -130,12 +138,68 @@ class Subscripts(Expressions):
                 raise Raises(IndexError, outside)
             return held[index.value]
         position = self.operand(index)
+        if self.picks(held):
+            return self.picked(tuple(held), position)
         found, param = self.origin(position)
         fixed = found is not None and self.indices[found]
         if fixed or param not in (None, "shape") or not all(map(is_number, held)):
             raise self.need_static(position, "an index into a list must be known")
         made = self.run_list(tuple(held), None)
         return self.wrap(self.emit("getitem", made.leaves[0], position))
+
+    def picks(self, held: Any, *more: Any) -> bool:
+        """Say whether an item picked at run time is one of a few that can be told."""
+        items = (*held, *more)
+        if self.mode == "generic" or self.fixed_span is not None:
+            return False
+        if not 0 < len(held) <= MAX_OPTIONS:
+            return False
+        arrays = any(isinstance(i, Array | View) for i in items)
+        return arrays and all(map(is_number, items))
+
+    def tag_of(self, position: Any, count: int) -> Any:
+        """Return an index into `count` items as Python reads it: it may be negative."""
+        known = self.type_of(position)
+        walk = self.indices.get(position) if isinstance(position, Value) else None
+        if walk is not None:
+            return position
+        tag = Value(None, known)
+        self.append(Node("getitem", (range(count), position), {}, (tag,), (), None))
+        return tag
+
+    def picked(self, items: tuple[Any, ...], position: Any) -> Any:
+        """Return the item of a list at a place that only the run knows."""
+        tag = self.tag_of(position, len(items))
+        one = Choice(None, "choose", (), Value(), (), (), items, tag)
+        made = self.pick(one, self.loaded)
+        made = self.operand(made)
+        if not isinstance(made, Value):
+            return self.as_item(made)
+        return self.current(Choice(None, "choose", (), made, (), (), items, tag))
+
+    def runtime_key(self, index: Any) -> bool:
+        """Say whether only the run decides a dict's key."""
+        return self.mode != "generic" and isinstance(index, Value)
+
+    def picked_key(self, held: dict[Any, Any], index: Any) -> Any:
+        """Return the value of a dict at a key that only the run knows."""
+        keys = list(held)
+        if len(keys) > MAX_OPTIONS:
+            raise self.need_static(index, "a dict key must be known")
+
+        def step(number: int) -> Any:
+            if number == len(keys):
+                return self.fail("KeyError", "the dict has no such key")
+            test = self.truth(self.compare(ast.Eq(), index, Known(keys[number])))
+            return self.choose(
+                test, always(held[keys[number]]), lambda: step(number + 1)
+            )
+
+        return step(0)
+
+    @abstractmethod
+    def compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        """Apply a comparison operator."""
 
     def run_item(self, held: RunList, index: Any) -> Any:
         """Read an item, or a slice, of a list whose length is known at run time."""
@@ -175,12 +239,16 @@ class Subscripts(Expressions):
         if value.type is not None and not value.type.is_array:
             return self.wrap(value)
         basic = self.basic_index(place)
+        known = self.type_of(base)
+        if value.type is None and basic and known is not None and known.is_array:
+            parts = place if isinstance(place, tuple) else (place,)
+            if len(parts) == known.rank and _integers(parts):
+                return value
         if basic is False or not isinstance(item, Array | View):
             return self.wrap(value)
         if basic is None:
             self.uncertain.add(value)
-        assert isinstance(base, Value)
-        return View(item, "getitem", (place,), value, base)
+        return View(item, "getitem", (place,), value, self.contents(item))
 
     uncertain: set[Value]
     parameters: set[Value]
@@ -206,3 +274,8 @@ class Subscripts(Expressions):
                     if found is None and param is None:
                         verdict = None
         return verdict
+
+
+def _integers(parts: tuple[Any, ...]) -> bool:
+    """Say whether all parts of an index are integers."""
+    return all(isinstance(p, int | Value) for p in parts)

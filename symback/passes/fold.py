@@ -51,7 +51,7 @@ def _simpler(node: Node, defs: dict[Value, Node]) -> Any:
         inner = defs.get(node.args[0]) if isinstance(node.args[0], Value) else None
         if inner is not None and inner.op == node.op and len(inner.args) == 1:
             if inner.out.name is None and not inner.kwargs:
-                return inner.args[0]
+                return None if _without_axes(inner.args[0]) else inner.args[0]
         return None
     if node.op == "mul":
         for one, other in (node.args, node.args[::-1]):
@@ -72,4 +72,11 @@ def _is_float(arg: Any) -> bool:
         isinstance(arg, Value)
         and arg.type is not None
         and arg.type.dtype.startswith(("float", "complex"))
+        and not _without_axes(arg)
     )
+
+
+def _without_axes(arg: Any) -> bool:
+    """Say whether an argument is an array without axes: products of it are numbers."""
+    known = arg.type if isinstance(arg, Value) else None
+    return known is not None and known.is_array and not known.rank

@@ -140,7 +140,10 @@ class Cotangents:
                 return self.negative(build.emit("truediv", top, below))
             return build.emit("truediv", self.times(value, top), below)
         if _is_one(value) and isinstance(partial, Value) and self.is_float(partial):
-            return partial
+            known = partial.type
+            if known is None or known.rank or not known.is_array:
+                # A product of an array without axes is a number, not that array.
+                return partial
         if isinstance(value, int | float) and isinstance(partial, int | float):
             return value * partial
         return build.emit("mul", value, partial)

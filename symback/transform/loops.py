@@ -101,7 +101,10 @@ def _iteration(
                     context.accumulate(item, Cotangent(param), inner)
         once.forward = context.sweep(loop.nodes, inner)
         with build.at(loop.origin.span):
-            once.nexts = [_end(context, loop.carried[k], inner) for k in state]
+            once.nexts = [
+                _end(context, loop.carried[k], inner, param)
+                for k, param in zip(state, once.state, strict=True)
+            ]
             once.next_sums = [_end(context, v, inner) for v in sums]
             once.items = [
                 (k, _end(context, param, inner))
@@ -111,12 +114,21 @@ def _iteration(
     return once
 
 
-def _end(context: Context, primal: Value, inner: Cots) -> Arg:
-    """Return a value's final cotangent at the end of an iteration's backward."""
+def _end(
+    context: Context, primal: Value, inner: Cots, like: Value | None = None
+) -> Arg:
+    """Return a value's final cotangent at the end of an iteration's backward.
+
+    like : the cotangent before it; it has a shape where the primal lacks a value.
+    """
     found = inner.get(primal)
-    if found is None:
-        return context.bars.zeros(primal)
-    return context.bars.final(primal, found)
+    if found is not None:
+        return context.bars.final(primal, found)
+    known = primal.type
+    if like is not None and known is not None and known.is_array:
+        if context.bars.may_lack(primal):
+            return context.build.emit("np.zeros_like", like)
+    return context.bars.zeros(primal)
 
 
 def _close(

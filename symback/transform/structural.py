@@ -135,9 +135,15 @@ def _may_repeat(context: Context, index: Arg) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     for part in parts:
         if isinstance(part, list):
-            return not all(isinstance(i, bool) for i in part) and len(set(part)) < len(
-                part
-            )
+            entries = list(leaves(part))
+            if all(isinstance(i, bool) for i in entries) or len(entries) < 2:
+                continue
+            if not all(type(i) is int for i in entries):
+                return True
+            # Of two signs, two may be one place: it depends on the length.
+            signs = {i < 0 for i in entries}
+            if len(signs) > 1 or len(set(entries)) < len(entries):
+                return True
         if isinstance(part, Value):
             known = part.type
             if known is not None and known.is_array and known.dtype != "bool":

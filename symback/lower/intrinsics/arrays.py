@@ -46,7 +46,9 @@ def _op_of(low: Any, args: Args) -> str:
 
 @operation("np.copy")
 def _np_copy(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    return low.wrap(low.emit("np.copy", low.operand(args[0])))
+    value = low.operand(low.stored_array(args[0]))
+    order = [low.order(value, a) for a in (*args[1:], *kwargs.values())]
+    return low.wrap(low.copied(value, *order[:1]))
 
 
 @operation("np.shape")
@@ -83,7 +85,8 @@ def _copyto(low: Any, args: Args, kwargs: Kwargs) -> Any:
     item = args[1]
     if where is not None:
         base = low.operand(args[0])
-        item = low.emit("np.where", low.operand(where), low.operand(item), base)
+        given = low.stored(item)
+        item = low.emit("np.where", low.operand(where), given, base)
     low.store(args[0], Known(Ellipsis), item)
     return Known(None)
 
@@ -96,19 +99,20 @@ def _put(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 @operation("np.place", "np.putmask")
 def _putmask(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    mask, value = low.operand(args[1]), low.operand(args[2])
-    item, known = args[2], low.type_of(value)
+    mask, value = low.stored(args[1]), low.stored(args[2])
+    item, known = low.as_item(value), low.type_of(value)
     if known is None or known.is_array:
+        flat, size = low.emit("np.ravel", value), low.emit("np.size", value)
         if low.last_function is np.place:
-            # It takes the first values, as many as there are places.
+            # It takes the first values, as many as there are places, and repeats them.
             count = low.emit("np.count_nonzero", mask)
-            flat = low.emit("np.ravel", value)
-            item = low.wrap(low.emit("getitem", flat, slice(None, count)))
+            turn = low.emit("np.arange", count)
         else:
-            shape = low.emit("shape", low.operand(args[0]))
-            wide = low.emit("np.broadcast_to", value, shape)
-            item = low.wrap(low.emit("getitem", wide, mask))
-    low.store(args[0], args[1], item)
+            # It takes the values that stand at the places, and repeats them.
+            turn = low.emit("np.flatnonzero", mask)
+        turn = low.emit("mod", turn, size)
+        item = low.wrap(low.emit("getitem", flat, turn))
+    low.store(args[0], low.as_item(mask), item)
     return Known(None)
 
 
@@ -145,7 +149,8 @@ def _put_along_axis(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 @operation("np.subtract.at")
 def _subtract_at(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    return _add_at(low, [args[0], args[1], low.operate("neg", args[2])], kwargs)
+    less = low.operate("neg", low.stored_array(args[2]))
+    return _add_at(low, [args[0], args[1], less], kwargs)
 
 
 @operation(
@@ -214,11 +219,14 @@ def _outer(low: Any, args: Args, kwargs: Kwargs) -> Any:
 @operation("np.add.at")
 def _add_at(low: Any, args: Args, kwargs: Kwargs) -> Any:
     ref, index, item = args
-    value = low.read(ref)
-    new = low.emit(
-        "index_add", value, low.operand(index), low.operand(item), name=value.name
-    )
-    low.write(ref, new)
+    place, given = low.operand(index), low.stored(item)
+
+    def add(one: Any) -> None:
+        value = low.read(one)
+        new = low.emit("index_add", value, place, given, name=value.name)
+        low.write(one, new)
+
+    low.dispatch(ref, add)
     return Known(None)
 
 
