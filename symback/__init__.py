@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         grad,
         stop_gradient,
         value_and_grad,
+        vjp,
     )
     from .errors import (
         InternalError,
@@ -50,6 +51,7 @@ __all__ = [
     "grad",
     "stop_gradient",
     "value_and_grad",
+    "vjp",
 ]
 
 _API = frozenset(
@@ -61,6 +63,7 @@ _API = frozenset(
         "grad",
         "stop_gradient",
         "value_and_grad",
+        "vjp",
     }
 )
 

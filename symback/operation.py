@@ -187,7 +187,7 @@ def operation(name: str) -> Operation:
 
 def operations() -> Iterator[Operation]:
     """Yield all records that somebody has declared."""
-    return (op for op in _RECORDS.values() if op.declared)
+    return (op for op in tuple(_RECORDS.values()) if op.declared)
 
 
 def declare(name: str, **facts: Any) -> Operation:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from ..stop import stop_gradient
 from .forms import differentiable, grad, value_and_grad
 from .function import DifferentiableFunction
+from .pullbacks import Pullback, vjp
 from .rules import custom_vjp, defrule
 
 __all__ = [
     "DifferentiableFunction",
+    "Pullback",
     "custom_vjp",
     "defrule",
     "differentiable",
     "grad",
     "stop_gradient",
     "value_and_grad",
+    "vjp",
 ]

@@ -35,7 +35,10 @@ class Binding(Generic[P, R]):
             self.__doc__ = getattr(function, "__doc__", None)
         call = inspect.getattr_static(type(function), "__call__", None)
         plain = (types.FunctionType, types.MethodType, functools.partial, type)
-        if isinstance(call, types.FunctionType) and not isinstance(function, plain):
+        is_gradient = hasattr(function, "_symback_gradient")
+        if is_gradient and not isinstance(function, plain):
+            functools.update_wrapper(self, function, updated=())
+        elif isinstance(call, types.FunctionType) and not isinstance(function, plain):
             # An object that can be called: its method is the function.
             function = types.MethodType(call, function)
         self._function = function
@@ -110,13 +113,23 @@ class Binding(Generic[P, R]):
 
     def _span(self) -> Any:
         """Return the place of the definition, or None if it cannot be read."""
+        from ..run.orders import innermost
         from ..source import read_function
 
         try:
-            source = read_function(self._function)
+            source = read_function(innermost(self._function)[0])
         except SymbackError:
             return None
         return source.span(source.node)
+
+    @functools.cached_property
+    def _floats(self) -> tuple[str, ...]:
+        """Return the parameters that this and the gradients below are taken by."""
+        from ..run.orders import innermost
+
+        _, inner = innermost(self._function)
+        below = (name for one in inner for name in one.wrt if name in self._names)
+        return tuple(dict.fromkeys((*self._wrt, *below)))
 
     @property
     def _single(self) -> bool:
@@ -144,7 +157,7 @@ class Binding(Generic[P, R]):
 
     def _floated(self, bound: dict[str, Any]) -> dict[str, Any]:
         """Read integers given for differentiated parameters as floats."""
-        for name in self._wrt:
+        for name in self._floats:
             found = bound[name]
             if type(found) is float:
                 continue

@@ -72,7 +72,8 @@ class Cached(Binding[P, R]):
 
     def _entry(self, what: str, pick: str) -> Any:
         """Make the function that finds the specialised one for its arguments."""
-        _ = self._wrt
+        from ..run.orders import Gradient
+
         parameters = self.__signature__.parameters.values()
         plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
         if plain:
@@ -88,7 +89,9 @@ class Cached(Binding[P, R]):
 
         entry.__name__ = f"{self.__name__}_{what}"
         entry.__qualname__ = entry.__name__
-        entry._is_gradient = True
+        entry._symback_gradient = Gradient(
+            entry, self._function, self._wrt, self._single, valued=not pick
+        )
         entry.__module__ = getattr(self, "__module__", __name__)
         entry.__signature__ = self.__signature__  # for help()
         entry.__doc__ = f"Return the {what.replace('_', ' ')} of `{self.__name__}`."

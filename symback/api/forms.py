@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from ..errors import SymbackError, UnsupportedSyntaxError
+from ..errors import SymbackError
+from ..run.orders import gradient_of
 from .binding import Wrt
 from .function import DifferentiableFunction
 
@@ -98,12 +100,6 @@ def differentiable(
         )
     if isinstance(fn, DifferentiableFunction):
         fn = fn.__wrapped__
-    if getattr(fn, "_is_gradient", False):
-        raise UnsupportedSyntaxError(
-            f"`{fn.__name__}` is a gradient: second derivatives are not supported yet",
-            None,
-            "differentiate the loss once, and use differences of its gradient.",
-        )
     return DifferentiableFunction(fn, wrt, witness)
 
 
@@ -130,7 +126,7 @@ def value_and_grad(
 
 def _form(
     f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str
-) -> Callable[..., Any]:
+) -> GradientFunction:
     if has_aux:
         raise SymbackError(
             "`has_aux=True` is not supported yet",
@@ -138,9 +134,39 @@ def _form(
             "return the loss alone, and compute the rest in a function of its own.",
         )
     witness = f._witness if isinstance(f, DifferentiableFunction) else "gradient"
-    found = differentiable(f, wrt=wrt, witness=witness)
-    made: Any = getattr(found, what)
-    made.differentiable = found
-    made.__wrapped__ = found.__wrapped__
-    plain: Callable[..., Any] = made
-    return plain
+    return GradientFunction(differentiable(f, wrt=wrt, witness=witness), what)
+
+
+class GradientFunction:
+    """A gradient as a function of its own, with its texts; it has a gradient itself."""
+
+    def __init__(self, of: DifferentiableFunction[..., Any], what: str) -> None:
+        self._entry: Callable[..., Any] = getattr(of, what)
+        functools.update_wrapper(self, self._entry)
+        self.__wrapped__ = of.__wrapped__
+        self.differentiable = of
+        mark = gradient_of(self._entry)
+        assert mark is not None
+        self._symback_gradient = replace(mark, entry=self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the gradient, or the value and the gradient."""
+        return self._entry(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{self._entry.__name__}>"
+
+    def __reduce__(self) -> Any:
+        """Pickle as the function and what is taken of it."""
+        valued = self._symback_gradient.valued
+        what = "value_and_grad_fn" if valued else "grad_fn"
+        return GradientFunction, (self.differentiable, what)
+
+    @property
+    def backward_source(self) -> str:
+        """The generated module for any shapes, before any call."""
+        return self.differentiable.backward_source
+
+    def backward_source_for(self, *args: Any, **kwargs: Any) -> str:
+        """Return the module that runs for these arguments' types and shapes."""
+        return self.differentiable.backward_source_for(*args, **kwargs)

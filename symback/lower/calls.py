@@ -115,10 +115,10 @@ class Calls(Library):
         own = own_operation(thing)
         if own is not None:
             return self.call_own(own, args, kwargs)
-        if getattr(thing, "_is_gradient", False):
+        if hasattr(thing, "_symback_gradient"):
             raise self.refuse(
-                "a gradient is taken inside the function: second derivatives are not "
-                "supported yet"
+                "a gradient is taken inside the function",
+                "take it outside, and of the whole: `symback.grad(symback.grad(f))`.",
             )
         unwrapped = self.differentiable(thing)
         if unwrapped is not None:

@@ -17,6 +17,11 @@ def parts_of(out_bar: Any, index: Any) -> Any:
     return out_bar[index]
 
 
-pullback("runtime.split_like(x, arrays, axis=0)", "np.concatenate(out_bar, axis=axis)")
+pullback(
+    "runtime.split_like(x, arrays, axis=0)",
+    "np.concatenate(out_bar, axis=axis)",
+    "0.0",
+)
+pullback("runtime.add_lists(items, others)", items_of, items_of)
 pullback("runtime.list_add(items, index, parts)", items_of, None, parts_of)
 zero("runtime.zeros_of(x)")

@@ -25,6 +25,7 @@ from ..signature import measure
 from ..transform import Joint, differentiate
 from .arguments import call_bound
 from .load import load
+from .orders import Gradient, derived, innermost
 from .report import unforeseen
 
 __all__ = ["Source", "Specialised", "build", "generate"]
@@ -145,7 +146,9 @@ class Specialised:
         try:
             return self.function(*arguments, **captured)
         except (ArithmeticError, ValueError):
-            self.primal(*arguments)
+            # A pullback's text takes a cotangent after the arguments.
+            count = sum(p.kind != "captured" for p in self.source.primal.params)
+            self.primal(*arguments[:count])
             return self.function(*map(np.float64, arguments), **captured)
 
 
@@ -195,40 +198,40 @@ def generate(
     wrt: tuple[str, ...],
     single: bool,
     generic: bool = False,
+    seed: float | None = 1.0,
 ) -> Source:
     """Lower, differentiate and print a function for some arguments.
 
     Args:
-        function: the user's function.
+        function: the user's function, or a gradient of it.
         arguments: bound arguments by name, in order; in a generic source, those without
             a default that decides something are `dataclasses.MISSING`.
         wrt: the parameters to differentiate by.
         single: give one gradient itself instead of a tuple.
         generic: for any shapes, before any call.
+        seed: the cotangent of the result; None: the text takes it after the arguments.
 
     Raises:
         UnsupportedSyntaxError, MissingRuleError, NotScalarError, ShapeError, ...
     """
+    function, inner = innermost(function)
+    form = Form(wrt, single, seed, inner)
     with unforeseen(function):
-        return _settled(function, arguments, wrt, single, generic)
+        return _settled(function, arguments, form, generic)
 
 
 def _settled(
-    function: Any,
-    arguments: dict[str, Any],
-    wrt: tuple[str, ...],
-    single: bool,
-    generic: bool,
+    function: Any, arguments: dict[str, Any], form: Form, generic: bool
 ) -> Source:
     """Generate again and again until nothing more of the arguments must be known."""
     assumed = Assumptions(generic=generic)
     problem: Exception | None = None
     for _ in range(MAX_REFINED):
         low = Lowerer(assumed)
-        low.wrt = wrt
+        low.wrt = form.wrt
         try:
             with quiet(), _deep():
-                source = _generate(low, function, arguments, wrt, single)
+                source = _generate(low, function, arguments, form)
             if low.misfit is not None:
                 _confirm(low.misfit, function, arguments)
             return source
@@ -284,19 +287,32 @@ def _confirm(misfit: ShapeError, function: Any, arguments: dict[str, Any]) -> No
         raise misfit from problem
 
 
+@dataclass(frozen=True)
+class Form:
+    """What is generated of a function.
+
+    wrt, single, seed : of the last derivative; see `generate`.
+    inner : the gradients that it is the derivative of.
+    """
+
+    wrt: tuple[str, ...]
+    single: bool
+    seed: float | None
+    inner: tuple[Gradient, ...]
+
+
 def _generate(
-    low: Lowerer,
-    function: Any,
-    arguments: dict[str, Any],
-    wrt: tuple[str, ...],
-    single: bool,
+    low: Lowerer, function: Any, arguments: dict[str, Any], form: Form
 ) -> Source:
     title = getattr(function, "__name__", "loss")
     title = title if title.isidentifier() else "loss"
     primal = low.lower(function, arguments, title)
-    _check_wrt(low, wrt, primal.source)
-    name = f"{title}_value_and_grad"
-    trees = [low.trees[w] for w in wrt]
+    wrt = form.wrt
+    for names in (wrt, *(one.wrt for one in form.inner)):
+        _check_wrt(low, names, primal.source)
+    for one in form.inner:
+        title += "_value_and_grad" if one.valued else "_grad"
+    name = f"{title}_value_and_grad" if form.seed is not None else f"{title}_vjp"
     place = primal.source
     where = "" if place is None else f"{place.where.rsplit(':', 1)[0]}:"
     by = ", ".join(wrt)
@@ -307,15 +323,28 @@ def _generate(
     primal = tidied(primal)
     types = SampledTypes(low.sampler, low.assumed)
     rules = RuleGraphs(types, low.complex_seen)
+    sequences = frozenset(low.looped)
+    primal = derived(primal, form.inner, low.trees, types, rules, sequences)
+    primal = replace(primal, name=title)
     joint = differentiate(
-        primal, trees, types, rules, single=single, sequences=frozenset(low.looped)
+        primal,
+        [low.trees[w] for w in wrt],
+        types,
+        rules,
+        seed=form.seed,
+        single=form.single,
+        sequences=sequences,
     )
     joint.graph = replace(joint.graph, title=heading)
-    return finish(low, primal, joint, name, arguments)
+    parameters = (
+        *arguments,
+        *(p.name for p in joint.graph.params[len(primal.params) :]),
+    )
+    return finish(low, primal, joint, name, parameters)
 
 
 def finish(
-    low: Lowerer, primal: Graph, joint: Joint, name: str, arguments: dict[str, Any]
+    low: Lowerer, primal: Graph, joint: Joint, name: str, parameters: tuple[str, ...]
 ) -> Source:
     """Tidy and print a joint graph."""
     graph = tidy(replace(joint.graph, name=name))
@@ -337,7 +366,7 @@ def finish(
     return Source(
         text,
         name,
-        tuple(arguments),
+        parameters,
         captured_used,
         dict(low.guards),
         primal,

@@ -58,6 +58,8 @@ def reverse_if(context: Context, node: Node, cots: Cots) -> Node:
     outs = []
     for k, primal in enumerate(touched):
         kind = build.types.join(*(block.results[k] for block in made))
+        if bars.may_lack(primal):
+            kind = kind or bars.like(primal)
         outs.append(Value(bars.named(primal), kind))
         cots[primal] = Cotangent(outs[-1])
     forward_node, made, test = _hand_out(context, node, kept, made)
@@ -70,8 +72,13 @@ def reverse_if(context: Context, node: Node, cots: Cots) -> Node:
 def _joined(context: Context, primal: Value, before: Arg | None, inner: Cots) -> Arg:
     """Return a value's cotangent at the end of a branch's backward."""
     bars, found = context.bars, inner.get(primal)
-    if found is None:
-        value = bars.zeros(primal) if before is None else before
+    if found is None and before is None:
+        value = bars.zeros(primal)
+        if bars.may_lack(primal):
+            # Nothing reads it on this path, where the value itself cannot be read.
+            return value
+    elif found is None:
+        value = before
     elif before is None:
         value = bars.final(primal, found)
     else:

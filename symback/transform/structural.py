@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..graph import Arg, Builder, Node, Value, leaves
+from .activity import mentions
 from .context import Context, Cots
 from .cotangents import Cotangent, Mask
 
@@ -312,6 +313,19 @@ def _listed(context: Context, node: Node, outs: Cots, cots: Cots) -> bool:
     x = node.args[0]
     op = "builtins.list" if _is_list(x) else "np.array"
     context.accumulate(x, Cotangent(context.build.emit(op, bar)), cots)
+    return True
+
+
+@handles("struct")
+def _struct(context: Context, node: Node, outs: Cots, cots: Cots) -> bool:
+    bar = outs[node.out].value
+    for field, part in node.args[1].items():
+        if isinstance(part, Value) and part in context.varied:
+            known = context.bars.like(part)
+            piece = context.build.emit_as(known, "attr", bar, field)
+            context.accumulate(part, Cotangent(piece), cots)
+        elif mentions(part, context.varied):
+            return False
     return True
 
 
