@@ -12,7 +12,8 @@ an operation on values, and calls of the user's own functions are written out in
 - `names`, `functions`, `attributes`: what names stand for, and what they are read from;
 - `library`, `calls`, `methods`: calls; `operations` has the names, `intrinsics` the
   functions that are lowered in a way of their own;
-- `assignment`, `statements`, `conditions`, `iteration`, `carried`, `loops`: statements;
+- `assignment`, `statements`, `conditions`, `iteration`, `iterators`,
+  `walking`, `carried`, `loops`: statements;
 - `parameters`: arguments, and the whole function.
 
 >>> def f(x):

@@ -18,6 +18,7 @@ __all__ = [
     "Array",
     "Choice",
     "DictRef",
+    "DictView",
     "Either",
     "Function",
     "Iterable",
@@ -29,8 +30,10 @@ __all__ = [
     "Poison",
     "RunList",
     "Shape",
+    "Stream",
     "Tup",
     "View",
+    "Walker",
     "always",
     "is_number",
 ]
@@ -129,6 +132,35 @@ class DictRef:
     """A name for the dict in a cell."""
 
     cell: int
+
+
+@dataclass(frozen=True)
+class DictView:
+    """``d.keys()``, ``d.values()`` or ``d.items()``: a live view of a dict's cell."""
+
+    cell: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Walker:
+    """An iterator: what it still gives is in its cell, a `Stream`."""
+
+    cell: int
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The state of an iterator.
+
+    kind : ``"over"`` something, or the function of Python's that made it.
+    parts : what it walks, which never changes.
+    position : how far it has come: a number, or a graph value.
+    """
+
+    kind: str
+    parts: tuple[Any, ...]
+    position: Any
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ then on; whether it is done in place again is decided by the pass for buffers.
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from .abstract import (
     Shape,
     Tup,
     View,
+    Walker,
     always,
     is_number,
 )
@@ -134,6 +136,8 @@ class Assignment(Methods):
             held = self.content(item.cell)
             if isinstance(held, RunList):
                 return [self.run_item(held, Known(k)) for k in range(count)]
+        if isinstance(item, Walker) and not self.pullable(item):
+            item = self.iterate(item)
         if isinstance(item, Iterable) and item.items is None and item.item is not None:
             return [item.item(Known(k)) for k in range(count)]
         return self.known_items(item)
@@ -151,6 +155,10 @@ class Assignment(Methods):
 
     parameters: set[Value]
     wrt: tuple[str, ...]
+
+    @abstractmethod
+    def pullable(self, walker: Walker) -> bool:
+        """Say whether what an iterator walks is known, item by item."""
 
     def ask_arguments(self, name: str, why: str, node: ast.AST | None = None) -> Any:
         """Return the error that asks for arguments before the source can be written."""

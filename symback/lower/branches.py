@@ -12,6 +12,7 @@ from typing import Any
 from ..graph import UNDEFINED, Block, Node, Value
 from .abstract import (
     DictRef,
+    DictView,
     Function,
     Known,
     ListRef,
@@ -19,6 +20,7 @@ from .abstract import (
     RunList,
     Shape,
     Tup,
+    Walker,
 )
 from .core import Raises
 from .joins import Joins
@@ -192,7 +194,9 @@ class Branches(Joins):
         item = self.settled(item)
         if isinstance(item, Tup):
             return Known(bool(item.items))
-        if isinstance(item, ListRef | DictRef):
+        if isinstance(item, Walker):
+            return Known(True)
+        if isinstance(item, ListRef | DictRef | DictView):
             held = self.content(item.cell)
             if isinstance(held, RunList):
                 return self.emit("gt", self.emit("builtins.len", held.leaves[0]), 0)

@@ -29,6 +29,7 @@ from .abstract import (
 from .library import Library
 from .names import Boxed, Path
 from .operations import (
+    GETTERS,
     INTRINSICS,
     PURE_BUILTINS,
     PYTHON_PARAMETERS,
@@ -131,6 +132,9 @@ class Calls(Library):
                 for k, a in thing.keywords.items()
             }
             return self.call_value(inner, [*made, *args], {**more, **kwargs})
+        if type(thing) in GETTERS:
+            keys = tuple(self.from_python(k) for k in thing.__reduce__()[1])
+            return self.call_value(Known(GETTERS[type(thing)]), [*keys, *args], {})
         if getattr(thing, "__module__", "") == "warnings":
             # What is warned of, and how, leaves every value alone.
             return Known(None)

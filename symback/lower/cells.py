@@ -21,6 +21,7 @@ from .abstract import (
     Array,
     Choice,
     DictRef,
+    DictView,
     Either,
     Function,
     Iterable,
@@ -31,8 +32,10 @@ from .abstract import (
     Poison,
     RunList,
     Shape,
+    Stream,
     Tup,
     View,
+    Walker,
 )
 from .core import Core, State, spoken
 
@@ -415,8 +418,10 @@ def mentions(item: Any) -> Iterator[int]:
             yield from mentions(option)
     elif isinstance(item, View):
         yield from mentions(item.base)
-    elif isinstance(item, Array | ListRef | DictRef | Obj):
+    elif isinstance(item, Array | ListRef | DictRef | DictView | Obj | Walker):
         yield item.cell
+    elif isinstance(item, Stream):
+        yield from mentions(item.parts)
     elif isinstance(item, Tup):
         yield from mentions(item.items)
     elif isinstance(item, tuple):

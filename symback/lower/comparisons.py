@@ -12,12 +12,14 @@ from .abstract import (
     Array,
     Choice,
     DictRef,
+    DictView,
     Either,
     Known,
     ListRef,
     Shape,
     Tup,
     View,
+    Walker,
     always,
 )
 from .expressions import Expressions
@@ -123,7 +125,11 @@ class Comparisons(Expressions):
 
     def contains(self, item: Any, container: Any) -> Any:
         """Lower ``in``."""
-        if isinstance(container, DictRef):
+        if isinstance(container, Walker) or (
+            isinstance(container, DictView) and container.kind != "keys"
+        ):
+            container = self.new_list(self.known_items(container))
+        if isinstance(container, DictRef | DictView):
             return Known(self.key(item) in self.content(container.cell))
         if isinstance(container, Known) and isinstance(item, Known):
             return Known(item.value in container.value)

@@ -37,6 +37,7 @@ class Frame:
     exits: list[tuple[Any, ...]] = field(default_factory=list)
     closures: bool = False
     definition: Any = None
+    consumer: Any = None
 
 
 class Raises(Exception):

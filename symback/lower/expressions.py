@@ -25,10 +25,11 @@ from .abstract import (
     RunList,
     Tup,
     View,
+    Walker,
     is_number,
 )
 from .branches import Branches
-from .core import Raises
+from .core import Frame, Raises
 
 __all__ = ["Expressions"]
 
@@ -212,17 +213,22 @@ class Expressions(Branches, ABC):
         self.comprehend(node, produce)
         return result
 
+    @abstractmethod
+    def begin(self, item: Any) -> Walker:
+        """Return an iterator over an abstract value."""
+
     def on_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        one = node.generators[0]
-        if len(node.generators) == 1 and not one.ifs:
-            walked = self.iterate(self.value(one.iter))
-            if walked.items is None:
-                return self.lazily(node, walked)
-        return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
+        first = self.begin(self.value(node.generators[0].iter))
+        self.frame.closures = True
+        return self.stream("generated", self.comprehension_frame(node), node, first)
 
     @abstractmethod
-    def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
-        """Return a generator whose items are computed in the loop that takes them."""
+    def stream(self, kind: str, *parts: Any, position: Any = None) -> Walker:
+        """Return a new iterator."""
+
+    @abstractmethod
+    def comprehension_frame(self, node: Any) -> Frame:
+        """Return a frame for the names of a comprehension."""
 
     def on_SetComp(self, node: ast.SetComp) -> Any:
         return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields

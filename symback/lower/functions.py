@@ -84,13 +84,27 @@ class Functions(Names):
             raise UnsupportedSyntaxError(
                 "async functions are outside the language", function.source.span(node)
             )
-        generator = generates(node)
-        if generator is not None:
-            raise UnsupportedSyntaxError(
-                f"`{function.name}` is a generator: `yield` is outside the language",
-                function.source.span(generator),
-                "return a list instead.",
-            )
+        if generates(node) is not None:
+            self.bind_arguments(function, args, kwargs)
+            return self.stream("function", function, tuple(args), dict(kwargs))
+        return self.enter_frame(function, args, kwargs)
+
+    @abstractmethod
+    def stream(self, kind: str, *parts: Any, position: Any = None) -> Any:
+        """Return a new iterator."""
+
+    def enter_frame(
+        self,
+        function: Function,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        consumer: Any = None,
+    ) -> Any:
+        """Lower the body of a function in a frame of its own.
+
+        consumer : what a generator hands its items to, and the flags that end it.
+        """
+        node = function.node
         self.check_recursion(function, args, kwargs)
         names = assigned_names(node)
         frame = Frame(
@@ -101,6 +115,7 @@ class Functions(Names):
             names.locals,
             names.outer,
             definition=node,
+            consumer=consumer,
         )
         if names.writes_global:
             raise self.refuse(

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..graph import Value
-from .abstract import Array, DictRef, Iterable, Known, ListRef, Obj, Shape, Tup, View
+from .abstract import (
+    Array,
+    DictRef,
+    DictView,
+    Iterable,
+    Known,
+    ListRef,
+    Obj,
+    Shape,
+    Tup,
+    View,
+    Walker,
+)
 from .conditions import Conditions
+from .core import Frame
 
 __all__ = ["Iteration"]
 
@@ -24,6 +38,17 @@ class Iteration(Conditions):
         item = self.settled(item)
         if isinstance(item, Iterable):
             return item
+        if isinstance(item, Walker):
+            return self.drained(item)
+        if isinstance(item, DictView):
+            held = self.content(item.cell)
+            keys = tuple(map(self.key_item, held))
+            views = {
+                "keys": keys,
+                "values": tuple(held.values()),
+                "items": tuple(map(Tup, zip(keys, held.values(), strict=True))),
+            }
+            return Iterable(items=views[item.kind])
         if isinstance(item, Tup):
             return Iterable(items=item.items)
         if isinstance(item, Obj):
@@ -98,22 +123,50 @@ class Iteration(Conditions):
 
     # Comprehensions
 
-    def comprehend(self, node: Any, produce: Callable[[], None]) -> None:
-        names: set[str] = {
+    def comprehension_frame(self, node: Any) -> Frame:
+        """Return a frame for the names of a comprehension: they are its own."""
+        targets = {
             n.id
             for g in node.generators
             for n in ast.walk(g.target)
             if isinstance(n, ast.Name)
         }
-        keys = [("n", self.frame.number, n) for n in sorted(names)]
-        hidden = {k: self.state.pop(k) for k in keys if k in self.state}
+        given = {
+            n.target.id
+            for n in ast.walk(node)
+            if isinstance(n, ast.NamedExpr) and isinstance(n.target, ast.Name)
+        }
+        around = self.frame
+        frame = Frame(
+            self.fresh(),
+            around.source,
+            around.live,
+            around.number,
+            frozenset(targets),
+            frozenset(given),
+        )
+        self.frames[frame.number] = frame
+        return frame
+
+    def comprehend(
+        self,
+        node: Any,
+        produce: Callable[[], None],
+        frame: Frame | None = None,
+        first: Any = None,
+        flags: Sequence[Any] = (),
+    ) -> None:
+        """Run the loops of a comprehension, whose first iterable may be given."""
+        if frame is None:
+            first = self.value(node.generators[0].iter)
+            frame = self.comprehension_frame(node)
 
         def level(number: int) -> None:
             if number == len(node.generators):
                 produce()
                 return
             one = node.generators[number]
-            walked = self.iterate(self.value(one.iter))
+            walked = self.value(one.iter) if number else first
 
             def body(item: Any) -> None:
                 with self.at(one.target):
@@ -127,31 +180,41 @@ class Iteration(Conditions):
                 test = self.test(one.ifs[k])
                 self.choose(test, lambda: conditions(k + 1), lambda: None)
 
-            self.loop(walked, body)
+            self.walk(walked, body, flags)
 
-        level(0)
-        for key in keys:
-            self.state.pop(key, None)
-        self.state.update(hidden)
+        self.stack.append(frame)
+        try:
+            level(0)
+        finally:
+            self.stack.pop()
+            if not frame.closures:
+                for name in frame.locals:
+                    self.state.pop(("n", frame.number, name), None)
 
-    def lazily(self, node: ast.GeneratorExp, walked: Iterable) -> Any:
-        target = node.generators[0].target
-        frame = self.frame
-        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
-        keys = [("n", frame.number, n) for n in names]
-        make = walked.item or (lambda i: i)
+    def drained(self, walker: Walker) -> Iterable:
+        """Return all that an iterator still gives; it has ended then."""
+        walked = None if self.pushed(walker) else self.positional(walker)
+        if walked is not None and walked.items is None:
+            self.end(walker)
+            return walked
+        items = self.new_list([])
+        self.walk(walker, lambda item: self.list_append(items, item))
+        return self.iterate(items)
 
-        def item(index: Any) -> Any:
-            hidden = {k: self.state.pop(k) for k in keys if k in self.state}
-            self.stack.append(frame)
-            try:
-                with self.at(target):
-                    self.assign_item(target, make(index))
-                return self.value(node.elt)
-            finally:
-                self.stack.pop()
-                for key in keys:
-                    self.state.pop(key, None)
-                self.state.update(hidden)
+    @abstractmethod
+    def pushed(self, walker: Walker) -> bool:
+        """Say whether an iterator gives its items in loops of its own."""
 
-        return Iterable(length=walked.length, item=item, range=walked.range)
+    @abstractmethod
+    def positional(self, walker: Walker) -> Iterable | None:
+        """Return what an iterator still gives as items by number, if that can be."""
+
+    @abstractmethod
+    def end(self, walker: Walker) -> None:
+        """Note that an iterator was walked to its end."""
+
+    @abstractmethod
+    def walk(
+        self, item: Any, body: Callable[[Any], None], flags: Sequence[Any] = ()
+    ) -> None:
+        """Run a body for each item of what is walked, as long as no flag is set."""

@@ -19,16 +19,20 @@ from .abstract import (
     Array,
     Choice,
     DictRef,
+    DictView,
     Either,
     Function,
+    Iterable,
     Known,
     ListRef,
     Obj,
     Partial,
     Poison,
     RunList,
+    Stream,
     Tup,
     View,
+    Walker,
     is_number,
 )
 from .cells import Cells, mentions
@@ -111,8 +115,10 @@ class Joins(Cells):
             return self.same(a.items, b.items)
         if isinstance(a, RunList):
             return a.shape == b.shape and self.same(a.leaves, b.leaves)
-        if isinstance(a, Known | Array | ListRef | DictRef):
+        if isinstance(a, Known | Array | ListRef | DictRef | DictView | Walker):
             return bool(a == b)
+        if isinstance(a, Stream):
+            return self.one_stream(a, b) and self.same(a.position, b.position)
         if isinstance(a, Obj):
             return bool(a.cell == b.cell)
         if isinstance(a, Choice | Either):
@@ -122,6 +128,13 @@ class Joins(Cells):
             alike = a.op == b.op and a.made is b.made
             return bool(alike and self.same(a.base, b.base))
         return False
+
+    def one_stream(self, a: Stream, b: Stream) -> bool:
+        """Say whether two states are of one iterator."""
+        alike = a.kind == b.kind and len(a.parts) == len(b.parts)
+        return alike and all(
+            x is y or self.same(x, y) for x, y in zip(a.parts, b.parts, strict=True)
+        )
 
     def join(self, a: Any, b: Any) -> Template:
         """Return how two abstract values (or contents of cells) become one."""
@@ -138,6 +151,14 @@ class Joins(Cells):
             if isinstance(a, Array | View) or isinstance(b, Array | View):
                 return self.join_arrays(a, b)
             return Template("leaf")
+        if isinstance(a, Stream) and isinstance(b, Stream) and self.one_stream(a, b):
+            part = self.join(a.position, b.position)
+            return Template("stream", (part,), like=a)
+        if isinstance(a, Iterable) and isinstance(b, Iterable):
+            if a.range and b.range and not (a.item or b.item):
+                ends = zip(a.range, b.range, strict=True)
+                parts = tuple(self.join(_bound(x), _bound(y)) for x, y in ends)
+                return Template("range", parts)
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
             parts = tuple(map(self.join, a.items, b.items))
             return Template("tuple", parts, a.like, a.names)
@@ -472,7 +493,7 @@ class Joins(Cells):
             if self.alone(item, side) and isinstance(held, dict):
                 part = self.join_undefined(held, side)
                 return Template("object", (part,), like=item)
-        if isinstance(item, Known | Function | Partial | type):
+        if isinstance(item, Known | Function | Partial | Iterable | Walker | type):
             return Template("same", like=item)
         return Template(
             "poison", like=Poison("a name has a value on one of the paths only")
@@ -543,8 +564,12 @@ class Joins(Cells):
             return [self.operand(item)]
         if template.kind in ("choice", "either"):
             return self.flatten_choice(template, item)
+        if template.kind == "stream":
+            return self.flatten(template.parts[0], item.position)
         if template.kind == "tuple":
             items = item.items
+        elif template.kind == "range":
+            items = tuple(map(_bound, item.range))
         elif template.kind in ("list", "dict", "object"):
             return self.flatten(template.parts[0], self.content(item.cell))
         elif template.kind == "items":
@@ -588,6 +613,14 @@ class Joins(Cells):
             cell = self.new_cell(template, UNDEFINED)
             self.state["h", cell] = self.instantiate(template.parts[0], values)
             return replace(template.like, cell=cell)
+        if kind == "stream":
+            position = self.instantiate(template.parts[0], values)
+            return replace(template.like, position=position)
+        if kind == "range":
+            ends = [self.instantiate(p, values) for p in template.parts]
+            start, stop, step = (e.value if isinstance(e, Known) else e for e in ends)
+            length = stop if (start, step) == (0, 1) else None
+            return Iterable(length=length, range=(start, stop, step))
         if kind == "items":
             return tuple(self.instantiate(p, values) for p in template.parts)
         if kind == "dictitems":
@@ -633,6 +666,11 @@ class Joins(Cells):
     def join_types(self, a: Arg, b: Arg) -> Type | None:
         """Return a type that covers two arguments, or None."""
         return self.types.join(a, b)
+
+
+def _bound(arg: Any) -> Any:
+    """Return a bound of a range as an abstract value."""
+    return arg if isinstance(arg, Value) else Known(arg)
 
 
 _IN_LIST = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from ..graph import Arg, Node, Value, map_leaves
 from ..infer import SAMPLES
-from .abstract import Iterable, Known, NeedStatic, always
+from .abstract import Iterable, Known, NeedStatic
 from .carried import Carried, Plan
-from .iteration import Iteration
+from .iterators import Ended
+from .walking import Walking
 
 __all__ = ["Loops"]
 
@@ -22,13 +22,13 @@ MAX_WRITTEN = 128
 """Iterations of a loop that is written out because of what its lists hold."""
 
 
-class Loops(Iteration, Carried):
+class Loops(Walking, Carried):
     """Lower ``for`` and ``while``."""
 
     # Statements
 
     def do_For(self, node: ast.For) -> None:
-        walked = self.iterate(self.value(node.iter))
+        walked = self.value(node.iter)
         frame = self.frame
         brk = ("x", frame.number, f"brk{self.fresh()}")
         con = ("x", frame.number, f"con{self.fresh()}")
@@ -48,7 +48,7 @@ class Loops(Iteration, Carried):
                 del frame.exits[-2:]
                 self.state.pop(con, None)
 
-        self.loop(walked, body, flags)
+        self.walk(walked, body, flags)
         self.after_loop(brk, node.orelse)
 
     def do_While(self, node: ast.While) -> None:
@@ -173,27 +173,16 @@ class Loops(Iteration, Carried):
     ) -> None:
         """Run a body once for each known item, guarding against an exit."""
 
-        def step(number: int) -> None:
-            while number < len(items):
-                item = items[number]
-                body(item[0](item[1]) if lazy else item)
-                number += 1
-                done = self.flagged(flags)
-                if isinstance(done, Known):
-                    if done.value:
-                        return
-                    continue
-                if number < len(items):
-                    self.choose(self.negate(done), partial(go_on, number), always(None))
-                return
-
-        def go_on(number: int) -> None:
-            self.state.update({k: Known(False) for k in flags if k in self.state})
-            step(number)
-
         if len(items) > MAX_UNROLLED:
             raise self.refuse(f"a loop over {len(items)} items would be written out")
-        step(0)
+
+        def take(number: int) -> Any:
+            if number >= len(items):
+                raise Ended
+            item = items[number]
+            return item[0](item[1]) if lazy else item
+
+        self.unroll_each(take, lambda number: number < len(items), body, flags)
 
     def flagged(self, flags: Sequence[Any]) -> Any:
         """Return whether one of some flags is set."""

@@ -12,6 +12,7 @@ from ..graph import Value
 from .abstract import (
     Array,
     DictRef,
+    DictView,
     Either,
     Iterable,
     Known,
@@ -20,6 +21,7 @@ from .abstract import (
     RunList,
     Tup,
     View,
+    Walker,
 )
 from .calls import Calls
 from .operations import INTRINSICS, METHODS, is_random
@@ -38,6 +40,8 @@ class Methods(Calls):
         self, item: Any, name: str, args: list[Any], kwargs: dict[str, Any]
     ) -> Any:
         """Call a method of an abstract value."""
+        if isinstance(item, Walker) and name in ("__next__", "__iter__"):
+            return self.first(item, None) if name == "__next__" else item
         if isinstance(item, Iterable):
             item = self.listed(item)
         if isinstance(item, Array | View | Value):
@@ -207,12 +211,19 @@ class Methods(Calls):
         return Known(None)
 
     def list_extend(self, ref: ListRef, more: Any) -> None:
-        walked = self.iterate(more)
-        if walked.items is not None:
-            for item in walked.items:
-                self.list_append(ref, item)
-            return
-        self.loop(walked, lambda item: self.list_append(ref, item))
+        if more == ref:
+            more = self.copy_list(ref)
+        self.walk(more, lambda item: self.list_append(ref, item))
+
+    @abstractmethod
+    def walk(
+        self, item: Any, body: Callable[[Any], None], flags: Sequence[Any] = ()
+    ) -> None:
+        """Run a body for each item."""
+
+    @abstractmethod
+    def first(self, walker: Any, default: Any) -> Any:
+        """Return the next item of an iterator."""
 
     @abstractmethod
     def loop(
@@ -228,12 +239,8 @@ class Methods(Calls):
     ) -> Any:
         """Call a method of a dict."""
         held = dict(self.content(ref.cell))
-        if name == "items":
-            return Tup(tuple(Tup((self.key_item(k), v)) for k, v in held.items()))
-        if name == "keys":
-            return Tup(tuple(map(self.key_item, held)))
-        if name == "values":
-            return Tup(tuple(held.values()))
+        if name in ("items", "keys", "values"):
+            return DictView(ref.cell, name)
         if name == "get":
             default = args[1] if len(args) > 1 else Known(None)
             return held.get(self.key(args[0]), default)

@@ -22,6 +22,7 @@ __all__ = [
     "AS_OPERATORS",
     "FACTORED",
     "FIELDS",
+    "GETTERS",
     "INTRINSICS",
     "MAYBE_VIEWS",
     "METHODS",
@@ -223,6 +224,9 @@ REDUCTIONS = frozenset(
 
 INTRINSICS: dict[Any, Callable[[Any, list[Any], dict[str, Any]], Any]] = {}
 """Functions of Python (and of symback's rules) that lowering itself carries out."""
+
+GETTERS: dict[type, Callable[..., Any]] = {}
+"""What stands for a call of an `itemgetter` or `attrgetter`."""
 
 OPERATIONS: dict[str, Callable[[Any, list[Any], dict[str, Any]], Any]] = {}
 """NumPy functions that lowering carries out itself, or only in some cases."""

@@ -168,8 +168,8 @@ class Template:
         else refers to, or only the rest of its `group`, of which it is the first),
         ``"alias"`` (another of a group), ``"choice"`` (one of several arrays),
         ``"either"`` (of several lists or dicts), ``"tuple"``, ``"list"``, ``"dict"``,
-        ``"object"``, ``"poison"``, or of the content of a cell ``"items"``,
-        ``"dictitems"`` or ``"runlist"``.
+        ``"object"``, ``"range"``, ``"poison"``, or of the content of a cell
+        ``"items"``, ``"dictitems"``, ``"stream"`` or ``"runlist"``.
     test : the truth value that chooses the first of two options.
     marks : what is true of the memory: ``"argument"``, ``"listed"``.
     draft : whether a loop's body has not been lowered with this template yet.

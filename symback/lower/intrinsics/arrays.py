@@ -11,6 +11,7 @@ from ...operations import helpers
 from ...operations.registry import REGISTRY
 from ..abstract import (
     Array,
+    DictView,
     Function,
     Iterable,
     Known,
@@ -19,6 +20,7 @@ from ..abstract import (
     RunList,
     Tup,
     View,
+    Walker,
 )
 from ..operations import AS_OPERATORS, OPERATIONS
 from .table import Args, Handler, Kwargs, intrinsic, operation
@@ -29,6 +31,11 @@ __all__: list[str] = []
 @operation("np.array", "np.asarray", "np.stack", "np.vstack", "np.concatenate")
 def _array(low: Any, args: Args, kwargs: Kwargs) -> Any:
     item = args[0] if args else None
+    if isinstance(item, Walker | DictView):
+        raise low.refuse(
+            "NumPy makes no array of an iterator, or one of objects",
+            "make it a list first: `np.array(list(...))`.",
+        )
     if isinstance(item, Iterable):
         item = low.listed(item)
         return low.call_op(_op_of(low, args), [item, *args[1:]], kwargs)

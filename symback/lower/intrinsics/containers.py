@@ -10,6 +10,7 @@ from ...graph import Value
 from ..abstract import (
     Array,
     DictRef,
+    DictView,
     Iterable,
     Known,
     ListRef,
@@ -18,8 +19,10 @@ from ..abstract import (
     Shape,
     Tup,
     View,
+    Walker,
     is_number,
 )
+from ..core import Raises
 from .table import Args, Kwargs, intrinsic
 
 __all__: list[str] = []
@@ -29,12 +32,15 @@ __all__: list[str] = []
 def _len(low: Any, args: Args, kwargs: Kwargs) -> Any:
     item = args[0]
     if isinstance(item, Iterable):
-        item = low.listed(item)
+        length = low.length_of(item)
+        return Known(length) if isinstance(length, int) else length
     if isinstance(item, Tup):
         return Known(len(item.items))
     if isinstance(item, Known):
         return Known(len(item.value))
-    if isinstance(item, ListRef | DictRef):
+    if isinstance(item, Walker):
+        raise Raises(TypeError, low.refuse("an iterator has no length"))
+    if isinstance(item, ListRef | DictRef | DictView):
         held = low.content(item.cell)
         if isinstance(held, RunList):
             return low.emit("builtins.len", held.leaves[0])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...graph import Value
-from ..abstract import Iterable, Known, Partial, Tup, is_number
+from ..abstract import Iterable, Known, Obj, Partial, Tup, Walker
+from ..core import Raises
 from ..operations import INTRINSICS
 from .table import Args, Handler, Kwargs, intrinsic
 
@@ -36,111 +35,49 @@ def _count(low: Any, start: Any, stop: Any, step: Any) -> Any:
     return stop if (start, step) == (0, 1) else None
 
 
-def _positional(low: Any, walked: Iterable) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the length of an iterable and the item at a position."""
-    if walked.items is not None:
-        items = walked.items
-
-        def pick(i: Any) -> Any:
-            if isinstance(i, Known):
-                return items[i.value]
-            return low.sequence_item(low.new_list(list(items)), i)
-
-        return len(items), pick
-    if walked.range is not None and walked.item is None:
-        start, stop, step = walked.range
-
-        def index(i: Any) -> Any:
-            place = i if step == 1 else low.operate("mul", _item(step), i)
-            return place if start == 0 else low.operate("add", _item(start), place)
-
-        length = walked.length
-        if length is None:
-            length = low.emit(
-                "builtins.len", low.emit("builtins.range", start, stop, step)
-            )
-        return length, index
-    assert walked.item is not None
-    return walked.length, walked.item
+@intrinsic(iter)
+def _iter(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if len(args) > 1:
+        raise low.refuse("`iter` of a function is not supported", "use a loop.")
+    return low.begin(args[0])
 
 
-def _item(arg: Any) -> Any:
-    """Return a node's argument as an abstract value."""
-    return arg if isinstance(arg, Value) else Known(arg)
+@intrinsic(next)
+def _next(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if not isinstance(args[0], Walker):
+        method = low.attribute(args[0], "__next__")
+        return low.call_value(method, [], {})
+    return low.first(args[0], args[1] if len(args) > 1 else None)
 
 
 @intrinsic(enumerate)
 def _enumerate(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    walked = low.iterate(args[0])
     start = args[1] if len(args) > 1 else kwargs.get("start", Known(0))
-    if walked.items is not None and isinstance(start, Known):
-        return Iterable(
-            items=tuple(
-                Tup((Known(start.value + k), item))
-                for k, item in enumerate(walked.items)
-            )
-        )
-    length, pick = _positional(low, walked)
-
-    def item(i: Any) -> Any:
-        number = i
-        if not (isinstance(start, Known) and start.value == 0):
-            number = low.operate("add", i, start)
-        return Tup((number, pick(i)))
-
-    return Iterable(length=length, item=item)
+    return low.stream("enumerate", low.begin(args[0]), position=start)
 
 
 @intrinsic(zip)
 def walk_together(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    parts = [low.iterate(a) for a in args]
-    if not parts:
-        return Iterable(items=())
-    if all(p.items is not None for p in parts):
-        return Iterable(
-            items=tuple(
-                Tup(row) for row in zip(*(p.items for p in parts), strict=False)
-            )
-        )
-    found = [_positional(low, p) for p in parts]
-    known = [n for n, _ in found if isinstance(n, int)]
-    picks = [pick for _, pick in found]
-    if known:
-        # A sequence of known length decides; a shorter array fails when it is read.
-        shortest = min(known)
-        if all(p.items is None or all(map(is_number, p.items)) for p in parts):
-            others = list(
-                {id(n): n for n, _ in found if not isinstance(n, int)}.values()
-            )
-            if not others:
-                length: Any = shortest
-            else:
-                length = low.emit("builtins.min", shortest, *others)
-            return Iterable(
-                length=length, item=lambda i: Tup(tuple(p(i) for p in picks))
-            )
-        return Iterable(
-            items=tuple(Tup(tuple(p(Known(k)) for p in picks)) for k in range(shortest))
-        )
-    lengths = list({_dim_key(low, n): n for n, _ in found}.values())
-    length = lengths[0] if len(lengths) == 1 else low.emit("builtins.min", *lengths)
-    return Iterable(length=length, item=lambda i: Tup(tuple(p(i) for p in picks)))
-
-
-def _dim_key(low: Any, length: Any) -> Any:
-    """Return a key that equal dimensions share."""
-    kind = length.type
-    node = low.defs.get(length)
-    if node is not None and node.op == "dim" and kind is not None and kind.samples:
-        return ("dim", kind.samples)
-    return length
+    if not args:
+        return low.begin(Tup(()))
+    return low.stream("zip", *map(low.begin, args))
 
 
 @intrinsic(reversed)
 def _reversed(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    walked = low.iterate(args[0])
-    if walked.items is not None:
-        return Iterable(items=tuple(reversed(walked.items)))
+    item = args[0]
+    if isinstance(item, Obj):
+        return low.begin(low.call_value(low.attribute(item, "__reversed__"), [], {}))
+    if isinstance(item, Walker):
+        raise Raises(TypeError, low.refuse("an iterator cannot be reversed"))
+    held = low.sequence(item)
+    if held is not None:
+        return low.stream("reversed", item, position=Known(len(held) - 1))
+    return low.stream("reversed", _backwards(low, low.iterate(item)))
+
+
+def _backwards(low: Any, walked: Iterable) -> Iterable:
+    """Return the items of a run-time iterable from the last to the first."""
     if walked.range is not None and walked.item is None:
         start, stop, step = walked.range
         if all(isinstance(b, int) for b in (start, stop, step)):
@@ -151,71 +88,93 @@ def _reversed(low: Any, args: Args, kwargs: Kwargs) -> Any:
             last = low.emit("sub", stop, 1)
             end = start - 1 if isinstance(start, int) else low.emit("sub", start, 1)
             return Iterable(length=walked.length, range=(last, end, -1))
-    length, pick = _positional(low, walked)
-    last = low.operate("sub", _item(length), Known(1))
-
-    def item(i: Any) -> Any:
-        return pick(low.operate("sub", last, i))
-
-    return Iterable(length=length, item=item)
+    length, pick = low.length_of(walked), low.picker(walked)
+    last = low.operate("sub", low.wrap_arg(length), Known(1))
+    return Iterable(length=length, item=lambda i: pick(low.operate("sub", last, i)))
 
 
 @intrinsic(map)
 def _map(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    function = args[0]
-    walked = (
-        low.iterate(args[1]) if len(args) == 2 else walk_together(low, args[1:], {})
-    )
-
-    def call(item: Any) -> Any:
-        given = [item] if len(args) == 2 else list(item.items)
-        return low.call_value(function, given, {})
-
-    if walked.items is not None:
-        return low.new_list([call(i) for i in walked.items])
-    result = low.new_list([])
-    low.loop(walked, lambda i: low.list_append(result, call(i)))
-    return result
+    return low.stream("map", args[0], *map(low.begin, args[1:]))
 
 
 @intrinsic(filter)
 def _filter(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    walked, result = low.iterate(args[1]), low.new_list([])
+    return low.stream("filter", args[0], low.begin(args[1]))
 
-    def one(item: Any) -> None:
-        none = isinstance(args[0], Known) and args[0].value is None
-        found = item if none else low.call_value(args[0], [item], {})
-        low.choose(
-            low.truth(found), lambda: low.list_append(result, item), lambda: None
-        )
 
-    low.loop(walked, one)
-    return result
+@intrinsic(itertools.starmap)
+def _starmap(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("starmap", args[0], low.begin(args[1]))
+
+
+@intrinsic(itertools.chain)
+def _chain(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("chain", *map(low.begin, args))
+
+
+@intrinsic(itertools.chain.from_iterable)
+def _flat(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("chain", *map(low.begin, low.known_items(args[0])))
+
+
+@intrinsic(itertools.islice)
+def _islice(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    bounds = low.known_slice(_slice_of(args[1:]))
+    inner = low.begin(args[0])
+    return low.stream("slice", inner, bounds.start or 0, bounds.stop, bounds.step or 1)
+
+
+def _slice_of(bounds: Args) -> slice:
+    parts = [None, bounds[0], None] if len(bounds) == 1 else [*bounds, None][:3]
+    none = [
+        None if p is None or (isinstance(p, Known) and p.value is None) else p
+        for p in parts
+    ]
+    return slice(*none)
+
+
+@intrinsic(itertools.count)
+def _counting(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    start = args[0] if args else kwargs.get("start", Known(0))
+    step = args[1] if len(args) > 1 else kwargs.get("step", Known(1))
+    return low.stream("count", step, position=start)
+
+
+@intrinsic(itertools.repeat)
+def _repeat(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    times = args[1] if len(args) > 1 else kwargs.get("times")
+    if times is not None and not isinstance(times, Known):
+        raise low.need_static(low.operand(times), "how often this repeats")
+    return low.stream("repeat", args[0], None if times is None else times.value)
+
+
+@intrinsic(itertools.cycle)
+def _cycle(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("cycle", Tup(tuple(low.known_items(args[0]))))
 
 
 @intrinsic(functools.reduce)
 def _reduce(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    def step(a: Any, b: Any) -> Any:
+        return low.call_value(args[0], [a, b], {})
+
     walked = low.iterate(args[1])
     if walked.items is not None:
         items = list(walked.items)
         total = args[2] if len(args) > 2 else items.pop(0)
         for item in items:
-            total = low.call_value(args[0], [total, item], {})
+            total = step(total, item)
         return total
-    if len(args) < 3:
-        length, pick = _positional(low, walked)
-        start = pick(Known(0))
-        rest = low.operate("sub", _item(length), Known(1))
-        following = Iterable(
-            length=low.operand(rest),
-            item=lambda i: pick(low.operate("add", i, Known(1))),
-        )
-        return accumulate(
-            low, following, start, lambda a, b: low.call_value(args[0], [a, b], {})
-        )
-    return accumulate(
-        low, walked, args[2], lambda a, b: low.call_value(args[0], [a, b], {})
+    if len(args) > 2:
+        return accumulate(low, walked, args[2], step)
+    length, pick = low.length_of(walked), low.picker(walked)
+    start = pick(Known(0))
+    rest = low.operate("sub", low.wrap_arg(length), Known(1))
+    following = Iterable(
+        length=low.operand(rest), item=lambda i: pick(low.operate("add", i, Known(1)))
     )
+    return accumulate(low, following, start, step)
 
 
 def accumulate(low: Any, walked: Iterable, start: Any, step: Any) -> Any:
@@ -249,7 +208,7 @@ def _combined(function: Any) -> Handler:
         rest = [a for a in args if not (isinstance(a, Known) and type(a.value) is int)]
         named = {k: v.value for k, v in kwargs.items()}
         found = function(*_known_lists(low, rest), *numbers, **named)
-        return Iterable(items=tuple(Tup(tuple(row)) for row in found))
+        return low.begin(Tup(tuple(Tup(tuple(row)) for row in found)))
 
     return handler
 
@@ -264,11 +223,6 @@ for _combine in (
     INTRINSICS[_combine] = _combined(_combine)
 
 
-@intrinsic(itertools.chain)
-def _chain(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    return Iterable(items=tuple(i for part in _known_lists(low, args) for i in part))
-
-
 @intrinsic(itertools.accumulate)
 def _running(low: Any, args: Args, kwargs: Kwargs) -> Any:
     function = args[1] if len(args) > 1 else kwargs.get("func", Known(operator.add))
@@ -278,7 +232,7 @@ def _running(low: Any, args: Args, kwargs: Kwargs) -> Any:
     found = items[:1]
     for item in items[1:]:
         found.append(low.call_value(function, [found[-1], item], {}))
-    return Iterable(items=tuple(found))
+    return low.begin(Tup(tuple(found)))
 
 
 @intrinsic(np.ndindex)
@@ -290,13 +244,12 @@ def _ndindex(low: Any, args: Args, kwargs: Kwargs) -> Any:
             raise low.need_static(low.operand(size), "the shape to walk must be known")
         ranges.append(range(size.value))
     rows = itertools.product(*ranges)
-    return Iterable(items=tuple(Tup(tuple(map(Known, row))) for row in rows))
+    return low.begin(Tup(tuple(Tup(tuple(map(Known, row))) for row in rows)))
 
 
 @intrinsic(np.ndenumerate)
 def _ndenumerate(low: Any, args: Args, kwargs: Kwargs) -> Any:
     shape = low.shape_of(low.operand(args[0]))
-    places = _ndindex(low, [shape], {}).items
-    return Iterable(
-        items=tuple(Tup((place, low.array_item(args[0], place))) for place in places)
-    )
+    places = low.known_items(_ndindex(low, [shape], {}))
+    pairs = [Tup((place, low.array_item(args[0], place))) for place in places]
+    return low.begin(Tup(tuple(pairs)))

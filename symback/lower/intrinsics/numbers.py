@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ..abstract import Array, Known, ListRef, Tup, View
-from ..operations import INTRINSICS
+from ..abstract import Array, Known, ListRef, Partial, Tup, View, Walker
+from ..iterators import Ended
+from ..operations import GETTERS, INTRINSICS
 from .iteration import accumulate, walk_together
 from .table import Args, Handler, Kwargs, intrinsic
 
@@ -206,6 +207,20 @@ def _all_any(both: bool) -> Handler:
         item = args[0]
         if isinstance(item, Array | View | Value):
             return low.emit("np.all" if both else "np.any", low.operand(item))
+        if isinstance(item, Walker) and not low.pullable(item):
+            return _first_of(low, item, both)
+        if isinstance(item, Walker):
+
+            def step() -> Any:
+                try:
+                    truth = low.truth(low.pull(item))
+                except Ended:
+                    return Known(both)
+                if both:
+                    return low.choose(truth, step, lambda: Known(False))
+                return low.choose(truth, lambda: Known(True), step)
+
+            return step()
         walked = low.iterate(item)
         if walked.items is None:
             listed = item if isinstance(item, ListRef) else low.listed(walked)
@@ -221,6 +236,20 @@ def _all_any(both: bool) -> Handler:
         return result
 
     return handler
+
+
+def _first_of(low: Any, item: Any, both: bool) -> Any:
+    """Walk a run-time iterator until an item decides."""
+    flag = ("x", low.frame.number, f"brk{low.fresh()}")
+    low.state[flag] = Known(False)
+
+    def body(one: Any) -> None:
+        truth = low.truth(one)
+        low.state[flag] = low.negate(truth) if both else truth
+
+    low.walk(item, body, [flag])
+    found = low.state.pop(flag)
+    return low.negate(found) if both else found
 
 
 INTRINSICS[all] = _all_any(True)
@@ -250,6 +279,33 @@ for _name in (
     INTRINSICS[getattr(operator, _name)] = _operator
 
 
-@intrinsic(operator.itemgetter, operator.attrgetter)
-def _getter(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    raise low.refuse("`itemgetter` and `attrgetter` are not supported", "use a lambda.")
+def _read(low: Any, item: Any, key: Any, kind: type) -> Any:
+    """Read what `itemgetter` or `attrgetter` reads by one of its keys."""
+    if kind is operator.itemgetter:
+        return low.getitem(item, key)
+    for name in key.value.split("."):
+        item = low.attribute(item, name)
+    return item
+
+
+def _getter(kind: type) -> None:
+    """Register `itemgetter` or `attrgetter`: what it makes keeps its keys."""
+
+    def read(*_args: Any) -> None:
+        """Stand for what the getter does when it is called."""
+
+    @intrinsic(read)
+    def _called(low: Any, args: Args, kwargs: Kwargs) -> Any:
+        *keys, item = args
+        found = tuple(_read(low, item, key, kind) for key in keys)
+        return found[0] if len(keys) == 1 else Tup(found)
+
+    @intrinsic(kind)
+    def _made(low: Any, args: Args, kwargs: Kwargs) -> Any:
+        return Partial(Known(read), tuple(args))
+
+    GETTERS[kind] = read
+
+
+for _kind_of_getter in (operator.itemgetter, operator.attrgetter):
+    _getter(_kind_of_getter)

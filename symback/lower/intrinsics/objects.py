@@ -145,13 +145,3 @@ def _forbidden(low: Any, args: Args, kwargs: Kwargs) -> Any:
         "differentiated",
         "do it outside and pass the result as an argument.",
     )
-
-
-@intrinsic(iter)
-def _iter(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    return low.iterate(args[0])
-
-
-@intrinsic(next)
-def _next(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    raise low.refuse("`next` is not supported", "use a `for` loop or an index.")
