@@ -15,7 +15,7 @@ from .abstract import Array, Function, Known, Tup
 from .core import Frame
 from .names import Boxed, Names, Path
 
-__all__ = ["Functions", "assigned_names"]
+__all__ = ["Functions", "assigned_names", "generates"]
 
 MAX_DEPTH = 120
 """Nested calls while lowering: beyond it, recursion does not end without running."""

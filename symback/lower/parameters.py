@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..assumptions import Assumptions, sampled
-from ..errors import NotDifferentiableError, Span
+from ..errors import NotDifferentiableError, Span, UnsupportedSyntaxError
 from ..graph import Block, Graph, Node, Param, Tree, Value
 from ..infer import SAMPLES
 from ..signature import layout, measure
@@ -20,6 +20,7 @@ from ..sizes import Sizes
 from ..types import Type
 from .abstract import Array, DictRef, Known, ListRef, Obj, RunList, Tup
 from .core import Frame
+from .functions import generates
 from .loops import Loops
 from .names import Boxed, Path, is_callable_kind
 
@@ -336,6 +337,13 @@ class Lowerer(Loops):
 
     def entered(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Lower a call of the function from outside."""
+        generator = generates(function.node)
+        if generator is not None:
+            raise UnsupportedSyntaxError(
+                f"`{function.name}` is a generator: it returns no number",
+                function.source.span(generator),
+                "sum what it yields in another function.",
+            )
         frame = Frame(0, function.source, function.live, None, frozenset())
         self.frames[0] = frame
         self.stack.append(frame)
