@@ -37,7 +37,9 @@ def compiled_alike(definition: Any, code: types.CodeType) -> bool:
     ...  for text in ("2 * x", "3 * x")]
     [True, False]
     """
-    strange = any(isinstance(n, ast.Assert) for n in ast.walk(definition))
+    strange = any(
+        isinstance(n, ast.Assert | ast.ClassDef) for n in ast.walk(definition)
+    )
     if strange or "super" in code.co_names:
         return True
     statement: ast.stmt = (
