@@ -79,7 +79,7 @@ def printable(text: str) -> str:
     r"""Return a text that stays on its line: what does not print is escaped.
 
     >>> printable("a\nb.py")
-    'a\\\\nb.py'
+    'a\\nb.py'
     """
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 

@@ -86,8 +86,8 @@ class Rules(MutableMapping[str, Rule]):
         declare(name, rule=None)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the operations that have a rule."""
-        return (op for op in operations() if op.rule is not None)
+        """Yield the names of symback's own operations that have a rule."""
+        return (op for op in operations() if op.rule is not None and not op.home)
 
     def __len__(self) -> int:
         """Return the number of rules."""

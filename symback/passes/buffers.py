@@ -11,9 +11,9 @@ that was read is copied rather than the array, and before a loop rather than in 
 >>> block = Block((), (Node("setitem", (x, 0, 1.0), outs=(y,)),), (y,))
 >>> print(buffers(Graph("f", (Param("x", x),), block)))
 graph f(x):
-  x1 = np.copy(x)
-  x2 = setitem(x1, 0, 1.0)
-  -> x2
+  x.2 = np.copy(x)
+  x.3 = setitem(x.2, 0, 1.0)
+  -> x.3
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def compiled_alike(definition: Any, code: types.CodeType) -> bool:
     name = getattr(definition, "name", "")
     if name not in code.co_freevars:
         # In a class: what the definition itself calls its name is a global.
-        statement = ast.ClassDef("A", [], [], [statement], [])
+        # One of underscores alone leaves private names as they are.
+        statement = ast.ClassDef("_", [], [], [statement], [])
         if "type_params" in ast.ClassDef._fields:
             statement.type_params = []  # type: ignore[attr-defined]  # from 3.12 on
     free = [n for n in code.co_freevars if n != "__class__"]
