@@ -1,76 +1,127 @@
-"""Random loss functions: loops, branches, mutation, views, lists and helpers, mixed.
+"""Random loss functions, written by running plain NumPy statement by statement.
 
-`program(seed)` writes the text of a function `loss(x, a, b)` of a float and two arrays.
-Every value stays bounded, so that differences of the function are accurate, and every
-statement is one that the language of losses allows in that place.
+Any text may be tried: a statement stays if the program so far still runs and its
+numbers stay small.  So programs need no knowledge of what is allowed where, and cover
+what people write: views of views, memory order, numbers without axes, items picked at
+run time, iterators, shared arguments, small integers, masks, dicts, lists, loops,
+branches, helpers and linear algebra.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import random
-from dataclasses import dataclass, field
-
-__all__ = ["program"]
-
-SIZE = 3
-
-HEADER = """\
-import math
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from tests.random_statements import (
+    ARRAYS,
+    CONDITIONS,
+    HEADER,
+    LOOPS,
+    SCALARS,
+    STATEMENTS,
+)
 
-def bend(u, v):
-    if u > v:
-        return np.tanh(u - 0.5 * v)
-    w = 0.7 * u
-    return w * np.cos(v)
+__all__ = ["Program", "program"]
+
+LARGEST = 30.0
+"""Numbers beyond which a statement is dropped: differences would not be accurate."""
+
+MOST = 40
+"""Entries that an array may have."""
+
+PARAMETERS = {
+    "x": lambda r, n: float(r.normal()),
+    "u": lambda r, n: np.float64(r.normal()),
+    "a": lambda r, n: r.normal(size=n),
+    "b": lambda r, n: r.normal(size=n),
+    "A": lambda r, n: r.normal(size=(n, 2)),
+    "F": lambda r, n: np.asfortranarray(r.normal(size=(n, n))),
+    "s": lambda r, n: r.normal(size=2 * n)[::2],
+    "z": lambda r, n: np.array(r.normal()),
+    "k": lambda r, n: np.arange(n, dtype=np.uint8) % 3,
+    "m": lambda r, n: r.normal(size=n) > 0.0,
+    "n": lambda r, n: n,
+    "L": lambda r, n: [r.normal(size=n), r.normal(size=n), r.normal(size=n)],
+    "d": lambda r, n: {"w": r.normal(size=n), "c": float(r.normal())},
+    "t": lambda r, n: (float(r.normal()), r.normal(size=n)),
+}
+"""Parameters by name: each a function of a generator and a size."""
+
+NUMBER = "0.5 * np.tanh({V}[0]) + 0.1"
+"""What an early return gives, which may never run while it is written."""
+
+OTHERS = "kmn"
+"""Parameters that no gradient is taken by."""
 
 
-def spread(u, p):
-    q = p * u
-    q[0] = np.sin(u)
-    return q
+@dataclass(frozen=True)
+class Program:
+    """The text of a module that defines `loss`, and its parameters.
+
+    shared : two parameters that are given the same object, or nothing.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    size: int
+    shared: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def wrt(self) -> tuple[str, ...]:
+        """Return the parameters that the gradient is taken by."""
+        return tuple(n for n in self.names if n not in OTHERS)
+
+    def arguments(self, seed: int = 0, grow: int = 0, dtype: Any = None) -> list[Any]:
+        """Return fresh arguments: of other numbers, other sizes or another dtype."""
+        rng = np.random.default_rng([self.seed, seed])
+        made = {n: PARAMETERS[n](rng, self.size + grow) for n in self.names}
+        if self.shared:
+            made[self.shared[1]] = made[self.shared[0]]
+        if dtype is not None:
+            made = {
+                n: v.astype(dtype)
+                if isinstance(v, np.ndarray) and v.dtype.kind == "f"
+                else v
+                for n, v in made.items()
+            }
+        return list(made.values())
+
+    def load(self, name: str = "random program") -> Callable[..., Any]:
+        """Return the function, its text where `inspect` finds it."""
+        import linecache
+
+        file = f"<{name} {self.seed}>"
+        linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
+        namespace: dict[str, Any] = {"__name__": "random_program"}
+        exec(compile(self.text, file, "exec"), namespace)
+        found: Callable[..., Any] = namespace["loss"]
+        return found
 
 
-def total(p):
-    t = 0.0
-    for e in p:
-        if e > 1.5:
-            continue
-        t = 0.8 * t + e
-    return np.tanh(t)
+class UnfillableError(Exception):
+    """Nothing lives here that fits a hole."""
 
 
-"""
+class Reached(BaseException):
+    """Ends a trial where the next statement would stand; has the names of there."""
 
 
-@dataclass
-class Scope:
-    """The names that exist at a place, by type; arrays with their lengths."""
+@functools.cache
+def compiled_header() -> Any:
+    return compile(HEADER, "<header>", "exec")
 
-    scalars: list[str] = field(default_factory=list)
-    arrays: dict[str, int] = field(default_factory=dict)
-    lists: list[str] = field(default_factory=list)
-    #: Square matrices of `SIZE` rows, lists of arrays, dictionaries, inner functions.
-    matrices: list[str] = field(default_factory=list)
-    stacks: list[str] = field(default_factory=list)
-    dicts: list[str] = field(default_factory=list)
-    steps: list[str] = field(default_factory=list)
-    #: Loop counters that index the first `SIZE` entries.
-    counters: list[str] = field(default_factory=list)
 
-    def copy(self) -> Scope:
-        return Scope(
-            list(self.scalars),
-            dict(self.arrays),
-            list(self.lists),
-            list(self.matrices),
-            list(self.stacks),
-            list(self.dicts),
-            list(self.steps),
-            list(self.counters),
-        )
+def _probe(names: dict[str, Any]) -> None:
+    raise Reached(names)
 
 
 class Writer:
@@ -78,378 +129,242 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.seed = seed
         self.lines: list[str] = []
         self.fresh = 0
+        self.trials = 0
+        r = self.random
+        chosen = [n for n in PARAMETERS if r.random() < 0.4]
+        if not set(chosen) - set(OTHERS):
+            chosen = ["x", "a"]
+        self.names = tuple(chosen)
+        self.size = r.choice([2, 3, 3, 4])
+        pairs = [("a", "b"), ("a", "s")]
+        fit = [p for p in pairs if set(p) <= set(chosen)]
+        self.shared = r.choice(fit) if fit and r.random() < 0.2 else ()
 
-    def emit(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
+    def function(self, lines: list[str]) -> str:
+        body = "\n".join(lines)
+        return f"def loss({', '.join(self.names)}):\n{body}\n"
+
+    def made(self, lines: list[str]) -> Program:
+        text = HEADER + self.function(lines)
+        return Program(text, self.names, self.size, self.shared, self.seed)
+
+    def reached(self, lines: list[str], depth: int) -> dict[str, Any] | None:
+        """Return the names that live at the end of some lines, or None if they fail."""
+        self.trials += 1
+        body = [*lines, "    " * depth + "_probe(locals())"]
+        tried = Program(self.function(body), self.names, self.size, self.shared)
+        tried = dataclasses.replace(tried, seed=self.seed)
+        namespace: dict[str, Any] = {"_probe": _probe}
+        try:
+            with np.errstate(all="raise", under="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                exec(compiled_header(), namespace)
+                exec(compile(tried.text, "<trial>", "exec"), namespace)
+                namespace["loss"](*tried.arguments())
+        except Reached as there:
+            found: dict[str, Any] = there.args[0]
+            if all(map(is_small, found.values())):
+                return found
+        except Exception:
+            return None
+        return None
+
+    def write(self) -> Program:
+        """Write the whole program."""
+        known = self.reached([], 1)
+        assert known is not None
+        self.block(known, 1, self.random.randrange(5, 14))
+        names = self.reached(self.lines, 1)
+        assert names is not None
+        self.lines.append(f"    return {self.result(names)}")
+        return self.made(self.lines)
+
+    def block(self, known: dict[str, Any], depth: int, count: int) -> None:
+        """Append statements at a depth, each tried; what lives there is known."""
+        for _ in range(count):
+            for _ in range(8):
+                before = len(self.lines)
+                try:
+                    self.statement(known, depth)
+                    after = self.reached(self.lines, depth)
+                except UnfillableError:
+                    after = None
+                if after is not None:
+                    known = after
+                    break
+                del self.lines[before:]
+
+    def statement(self, known: dict[str, Any], depth: int) -> None:
+        r = self.random
+        pad = "    " * depth
+        kind = r.random()
+        if depth < 4 and kind < 0.12:
+            self.branch(known, depth)
+        elif depth < 4 and kind < 0.26:
+            self.loop(known, depth)
+        elif kind < 0.46:
+            self.lines.append(f"{pad}{self.target(known, 'S')} = {self.scalar(known)}")
+        elif kind < 0.66:
+            self.lines.append(f"{pad}{self.target(known, 'A')} = {self.array(known)}")
+        else:
+            text = self.filled(r.choice(STATEMENTS), known)
+            self.lines += [pad + line for line in text.split("\n")]
+
+    def branch(self, known: dict[str, Any], depth: int) -> None:
+        """Write an `if`; while its blocks are written, each is the one that runs."""
+        r, pad = self.random, "    " * depth
+        place = len(self.lines)
+        condition = self.filled(r.choice(CONDITIONS), known)
+        self.lines.append(f"{pad}if True:")
+        self.block(known, depth + 1, r.randrange(1, 4))
+        if len(self.lines) == place + 1:
+            self.lines.append(f"{pad}    pass")
+        if depth > 1 and r.random() < 0.15:
+            self.lines.append(f"{pad}    return {self.filled(NUMBER, known)}")
+        if r.random() < 0.6:
+            self.lines[place] = f"{pad}if False:"
+            self.lines.append(f"{pad}else:")
+            start = len(self.lines)
+            self.block(known, depth + 1, r.randrange(1, 3))
+            if len(self.lines) == start:
+                self.lines.append(f"{pad}    pass")
+        self.lines[place] = f"{pad}if {condition}:"
+
+    def loop(self, known: dict[str, Any], depth: int) -> None:
+        r, pad = self.random, "    " * depth
+        header = self.filled(r.choice(LOOPS), known)
+        self.lines += [pad + line for line in header.split("\n")]
+        inside = self.reached(self.lines, depth + 1)
+        if inside is None:
+            self.lines.append(pad + "    pass")
+            return
+        start = len(self.lines)
+        self.block(inside, depth + 1, r.randrange(1, 4))
+        if r.random() < 0.2:
+            condition = self.filled(r.choice(CONDITIONS), inside)
+            word = r.choice(["break", "continue", "break"])
+            line = f"{pad}    if {condition}:\n{pad}        {word}"
+            where = r.choice([start, len(self.lines)])
+            self.lines[where:where] = line.split("\n")
+        if len(self.lines) == start:
+            self.lines.append(f"{pad}    pass")
+
+    # Text
 
     def name(self, prefix: str) -> str:
         self.fresh += 1
         return f"{prefix}{self.fresh}"
 
-    def constant(self) -> str:
-        return repr(round(self.random.uniform(-1.2, 1.2), 2))
+    def target(self, known: dict[str, Any], kind: str) -> str:
+        found = [n for n, v in known.items() if is_kind(v, kind) and n[-1].isdigit()]
+        if found and self.random.random() < 0.35:
+            return self.random.choice(found)
+        return self.name("p" if kind == "S" else "v")
 
-    def scalar(self, scope: Scope, depth: int = 2) -> str:
-        """Return an expression for a bounded number."""
+    def scalar(self, known: dict[str, Any]) -> str:
+        return self.filled(self.random.choice(SCALARS), known)
+
+    def array(self, known: dict[str, Any]) -> str:
+        return self.filled(self.random.choice(ARRAYS), known)
+
+    def filled(self, template: str, known: dict[str, Any], depth: int = 0) -> str:
+        """Return a template with its holes filled by names, numbers and more texts."""
         r = self.random
-        if depth == 0 or r.random() < 0.25:
-            kind = r.randrange(5)
-            if kind == 0 and scope.arrays:
-                return self.element(scope)
-            if kind == 1 and scope.counters:
-                return f"0.3 * {r.choice(scope.counters)}"
-            if kind == 2:
-                return self.constant()
-            return r.choice(scope.scalars)
-        u, v = self.scalar(scope, depth - 1), self.scalar(scope, depth - 1)
-        array = self.array(scope, depth - 1, SIZE)
-        richer = []
-        if scope.matrices:
-            M = r.choice(scope.matrices)
-            richer += [
-                f"np.tanh(np.trace({M}))",
-                f"{M}[{self.index(scope, SIZE)}, {self.index(scope, SIZE)}]",
-                f"np.tanh(np.sum({M} * {M}))",
-            ]
-        if scope.dicts:
-            richer.append(f'{r.choice(scope.dicts)}["k"]')
-        if scope.steps:
-            richer.append(f"{r.choice(scope.steps)}({u})")
-        if scope.stacks:
-            richer.append(f"np.tanh(np.sum(np.stack({r.choice(scope.stacks)})))")
-        if richer and r.random() < 0.4:
-            return r.choice(richer)
-        return r.choice(
-            [
-                f"np.tanh(sum(e * {v} for e in {array} if e > {self.constant()}))",
-                f"np.tanh(max({u}, {v}) - min({v}, 0.2))",
-                f"np.tanh({u} + {v})",
-                f"np.sin({u})",
-                f"math.cos({u} * 0.9)",
-                f"0.5 * ({u}) * math.tanh({v})",
-                f"({u} - 0.4 * ({v}))",
-                f"np.exp(-(({u}) ** 2))",
-                f"np.tanh({u}) / (1.5 + np.sin({v}))",
-                f"bend({u}, {v})",
-                f"np.tanh(np.sum({array}))",
-                f"np.mean({array}) * 0.5",
-                f"total({array})",
-                f"(({u}) if ({v}) > 0.1 else math.sin({u}))",
-                f"np.tanh(np.dot({array}, {self.array(scope, 0, SIZE)}))",
-            ]
-        )
 
-    def element(self, scope: Scope) -> str:
-        name, length = self.random.choice(list(scope.arrays.items()))
-        return f"{name}[{self.index(scope, length)}]"
+        def hole(match: re.Match[str]) -> str:
+            kind = match.group(1)
+            if kind == "c":
+                return repr(round(r.uniform(-1.2, 1.2), 2))
+            if kind == "i":
+                return str(r.choice([0, 0, 1, 1, -1, -1, 2, -2]))
+            if kind == "N":
+                return self.name("w")
+            if kind == "Q":
+                return self.filled(r.choice(CONDITIONS), known, depth + 1)
+            if depth < 2 and kind in "SAV" and r.random() < 0.3:
+                table = SCALARS if kind == "S" else ARRAYS
+                return f"({self.filled(r.choice(table), known, depth + 1)})"
+            found = [n for n, v in known.items() if is_kind(v, kind)]
+            if found:
+                return r.choice(found[-6:] if r.random() < 0.6 else found)
+            if kind not in "SI":
+                raise UnfillableError
+            return {"S": "0.7", "I": "1"}[kind]
 
-    def index(self, scope: Scope, length: int) -> str:
-        if scope.counters and length >= SIZE and self.random.random() < 0.6:
-            return self.random.choice(scope.counters)
-        return str(self.random.randrange(-length, length))
+        return re.sub(r"\{(\w)\}", hole, template)
 
-    def array(self, scope: Scope, depth: int, length: int) -> str:
-        """Return an expression for an array of bounded numbers."""
-        r = self.random
-        named = [n for n, size in scope.arrays.items() if size == length]
-        if depth == 0 or r.random() < 0.25:
-            return r.choice(named) if named else f"np.full({length}, 0.4)"
-        p, q = self.array(scope, depth - 1, length), self.array(scope, 0, length)
-        u = self.scalar(scope, depth - 1)
-        forms = [
-            f"np.tanh({p} * {u})",
-            f"({p} - 0.3 * {q})",
-            f"0.6 * ({p}) * np.cos({q})",
-            f"np.where({p} > {self.constant()}, {q}, 0.5 * {p})",
-            f"np.sin({p} + {u})",
-            f"({p})[::-1]",
-            f"np.maximum({p}, {self.constant()})",
+    def result(self, names: dict[str, Any]) -> str:
+        """Return an expression to which everything that lives contributes."""
+        terms = []
+        for number, (name, value) in enumerate(names.items()):
+            weight = round(0.3 + 0.1 * (number % 9), 1)
+            terms += [f"{weight} * {term}" for term in contributions(name, value)]
+        return "(\n        " + "\n        + ".join(terms or ["0.0"]) + "\n    )"
+
+
+def contributions(name: str, value: Any) -> list[str]:
+    if is_kind(value, "S"):
+        return [name]
+    if is_kind(value, "A"):
+        return [f"np.sum(np.sin({name}))"]
+    if isinstance(value, list | tuple):
+        return [
+            term
+            for k, item in enumerate(value)
+            for term in contributions(f"{name}[{k}]", item)
         ]
-        if length == SIZE and scope.matrices and r.random() < 0.4:
-            M = r.choice(scope.matrices)
-            return r.choice(
-                [
-                    f"np.tanh({M} @ {q})",
-                    f"({M}.sum(axis={r.randrange(2)}) * 0.3)",
-                    f"{M}[{self.index(scope, SIZE)}]",
-                    f"(np.diag({M}) * 0.9)",
-                    f"{M}[:, {r.randrange(SIZE)}]",
-                ]
-            )
-        if length == SIZE:
-            forms += [
-                f"np.array([np.sin(e * {u}) for e in {p}])",
-                f"spread({u}, {p})",
-                f"np.array([{u}, {self.scalar(scope, 0)}, {self.scalar(scope, 0)}])",
-                f"np.tanh(np.cumsum({p}))",
-                f"({p})[[2, 0, 2]]",
-            ]
-        return r.choice(forms)
-
-    def condition(self, scope: Scope) -> str:
-        r = self.random
-        simple = f"{self.scalar(scope, 1)} > {self.constant()}"
-        if r.random() < 0.25:
-            word = r.choice(["and", "or"])
-            return f"{simple} {word} not {self.scalar(scope, 0)} < {self.constant()}"
-        if r.random() < 0.15:
-            return f"-0.6 < {self.scalar(scope, 0)} <= 0.8"
-        return simple
-
-    def statement(self, scope: Scope, depth: int, in_loop: bool) -> None:
-        """Write one statement, which may define a name in `scope`."""
-        r = self.random
-        choice = r.random()
-        nested = depth < 4
-        if r.random() < 0.25:
-            self.richer(scope, depth, in_loop)
-        elif choice < 0.16:
-            new = r.random() < 0.5
-            name = self.name("s") if new else r.choice(scope.scalars)
-            self.emit(depth, f"{name} = {self.scalar(scope)}")
-            if new:
-                scope.scalars.append(name)
-        elif choice < 0.24:
-            name = self.name("v")
-            self.emit(depth, f"{name} = {self.array(scope, 2, SIZE)}")
-            scope.arrays[name] = SIZE
-        elif choice < 0.30:
-            name = r.choice(scope.scalars)
-            op = r.choice(["+=", "-=", "*="])
-            self.emit(depth, f"{name} {op} {self.scalar(scope, 1)}")
-            self.emit(depth, f"{name} = np.tanh({name})")
-        elif choice < 0.44:
-            self.write(scope, depth)
-        elif choice < 0.52:
-            self.alias(scope, depth)
-        elif choice < 0.64 and nested:
-            self.branch(scope, depth, in_loop)
-        elif choice < 0.80 and nested:
-            self.loop(scope, depth)
-        elif choice < 0.86:
-            if not scope.lists:
-                name = self.name("items")
-                self.emit(depth, f"{name} = [{self.scalar(scope, 1)}]")
-                scope.lists.append(name)
-            else:
-                name = r.choice(scope.lists)
-                self.emit(depth, f"{name}.append({self.scalar(scope, 1)})")
-        elif choice < 0.90 and scope.lists:
-            name = r.choice(scope.lists)
-            target = r.choice(scope.scalars)
-            form = r.choice(["sum({0}) / len({0})", "{0}[-1] * {0}[0]", "max({0})"])
-            self.emit(depth, f"{target} = np.tanh({form.format(name)})")
-        elif choice < 0.95 and in_loop:
-            self.emit(depth, f"if {self.condition(scope)}:")
-            self.emit(depth + 1, r.choice(["break", "continue"]))
-        elif depth < 3 and r.random() < 0.3:
-            self.emit(depth, f"if {self.scalar(scope, 1)} > 0.9:")
-            self.emit(depth + 1, f"return {self.scalar(scope)}")
-        else:
-            name = self.name("s")
-            self.emit(depth, f"{name} = {self.scalar(scope)}")
-            scope.scalars.append(name)
-
-    def richer(self, scope: Scope, depth: int, in_loop: bool) -> None:
-        """Write a statement on matrices, containers, swaps or inner functions."""
-        r = self.random
-        u = self.scalar(scope, 1)
-        p, q = self.array(scope, 1, SIZE), self.array(scope, 0, SIZE)
-        kind = r.randrange(11)
-        if kind == 0 or (kind < 4 and not scope.matrices):
-            name = self.name("M")
-            forms = [f"np.outer({p}, {q})", f"np.tanh(np.outer({p}, {q}) + {u})"]
-            if scope.matrices:
-                M, N = r.choice(scope.matrices), r.choice(scope.matrices)
-                forms += [f"np.tanh({M} @ {N})", f"{M}.T", f"{M}", f"{M}.copy()"]
-            self.emit(depth, f"{name} = {r.choice(forms)}")
-            scope.matrices.append(name)
-        elif kind < 3:
-            M = r.choice(scope.matrices)
-            i, j = self.index(scope, SIZE), self.index(scope, SIZE)
-            forms = [
-                f"{M}[{i}] = {p}",
-                f"{M}[:, {j}] *= np.cos({u})",
-                f"{M}[{i}, {j}] = {u}",
-                f"{M}[{M} > 0.6] = {self.constant()}",
-                f"{M} *= {q}",
-                f"{M}[[2, 0]] = {M}[[0, 2]]",
-                f"{M}[1:, :2] = np.cos({M}[:2, 1:])",
-                f"np.tanh({M}, out={M})",
-            ]
-            self.emit(depth, r.choice(forms))
-        elif kind == 3:
-            M = r.choice(scope.matrices)
-            if r.random() < 0.5 and depth < 4:
-                row = self.name("row")
-                self.emit(depth, f"for {row} in {M}:")
-                inner = scope.copy()
-                inner.arrays[row] = SIZE
-                self.statement(inner, depth + 1, True)
-                self.write(inner, depth + 1)
-            else:
-                name = self.name("w")
-                view = r.choice([f"[{r.randrange(3)}]", "[:, 1]", ".T[0]"])
-                self.emit(depth, f"{name} = {M}{view}")
-                scope.arrays[name] = SIZE
-        elif kind == 4 and len(scope.scalars) > 1:
-            s, t = r.sample(scope.scalars, 2)
-            self.emit(depth, f"{s}, {t} = {t}, {s}")
-        elif kind == 5:
-            named = [n for n, size in scope.arrays.items() if size == SIZE]
-            if len(named) > 1:
-                m, n = r.sample(named, 2)
-                self.emit(depth, f"{m}, {n} = {n}, {m}")
-            else:
-                self.write(scope, depth)
-        elif kind == 6:
-            name = self.name("d")
-            self.emit(depth, f'{name} = {{"k": {u}, "v": {p}}}')
-            scope.dicts.append(name)
-        elif kind == 7 and scope.dicts:
-            d = r.choice(scope.dicts)
-            forms = [
-                f'{d}["k"] = {u}',
-                f'{d}["k"] *= {u}',
-                f'{d}["v"] = {p}',
-                f'{d}["v"] *= {q}',
-                f'{d}["v"][{self.index(scope, SIZE)}] = {u}',
-            ]
-            self.emit(depth, r.choice(forms))
-        elif kind == 8 and depth == 1:
-            name, state = self.name("step"), r.choice(scope.scalars)
-            argument = self.name("u")
-            self.emit(depth, f"def {name}({argument}):")
-            if r.random() < 0.6 and state != "x":
-                self.emit(depth + 1, f"nonlocal {state}")
-                self.emit(depth + 1, f"{state} = np.tanh({state} + {argument})")
-                self.emit(depth + 1, f"return 0.5 * {state}")
-            else:
-                self.emit(depth + 1, f"if {argument} > {self.constant()}:")
-                self.emit(depth + 2, f"return np.sin({argument}) * {state}")
-                self.emit(depth + 1, f"return np.tanh({argument})")
-            scope.steps.append(name)
-        elif kind == 9:
-            if not scope.stacks:
-                name = self.name("hs")
-                self.emit(depth, f"{name} = [{p}]")
-                scope.stacks.append(name)
-            else:
-                self.emit(depth, f"{r.choice(scope.stacks)}.append({p})")
-        elif in_loop and depth < 4 and r.random() < 0.3:
-            self.emit(depth, f"if {self.scalar(scope, 1)} > 0.95:")
-            self.emit(depth + 1, f"return {self.scalar(scope)}")
-        else:
-            name = r.choice(scope.scalars)
-            self.emit(depth, f"{name} = {self.scalar(scope)}")
-
-    def write(self, scope: Scope, depth: int) -> None:
-        """Write into an array, so that its entries stay bounded."""
-        r = self.random
-        name, length = r.choice(list(scope.arrays.items()))
-        u = self.scalar(scope, 1)
-        i = self.index(scope, length)
-        p = self.array(scope, 1, length)
-        part = self.array(scope, 0, length - 1) if length > 1 else u
-        self.emit(
-            depth,
-            r.choice(
-                [
-                    f"{name}[{i}] = {u}",
-                    f"{name}[{i}] *= np.tanh({u})",
-                    f"{name}[1:] = {part}" if length > 1 else f"{name}[:] = {u}",
-                    f"{name} *= np.cos({p})",
-                    f"{name}[{name} > 0.5] = {self.constant()}",
-                    f"{name}[[0, -1]] = {u}",
-                    f"np.tanh({p}, out={name})",
-                    f"{name}[::2] *= {self.constant()}",
-                ]
-            ),
-        )
-
-    def alias(self, scope: Scope, depth: int) -> None:
-        r = self.random
-        source, length = r.choice(list(scope.arrays.items()))
-        name = self.name("w")
-        forms = [(source, length), (f"{source}.copy()", length)]
-        forms.append((f"{source}[::-1]", length))
-        if length > 1:
-            forms.append((f"{source}[1:]", length - 1))
-            forms.append((f"{source}[:-1]", length - 1))
-        text, size = r.choice(forms)
-        self.emit(depth, f"{name} = {text}")
-        scope.arrays[name] = size
-
-    def block(self, scope: Scope, depth: int, in_loop: bool) -> None:
-        """Write a block whose new names do not outlive it."""
-        inner = scope.copy()
-        for _ in range(self.random.randrange(1, 4)):
-            self.statement(inner, depth, in_loop)
-
-    def branch(self, scope: Scope, depth: int, in_loop: bool) -> None:
-        r = self.random
-        self.emit(depth, f"if {self.condition(scope)}:")
-        self.block(scope, depth + 1, in_loop)
-        if r.random() < 0.3:
-            self.emit(depth, f"elif {self.condition(scope)}:")
-            self.block(scope, depth + 1, in_loop)
-        if r.random() < 0.6:
-            self.emit(depth, "else:")
-            self.block(scope, depth + 1, in_loop)
-
-    def loop(self, scope: Scope, depth: int) -> None:
-        r = self.random
-        counter = self.name("i")
-        inner = scope.copy()
-        kind = r.randrange(5)
-        if kind == 0:
-            self.emit(depth, f"for {counter} in range({SIZE}):")
-            inner.counters.append(counter)
-        elif kind == 1:
-            self.emit(depth, f"for {counter} in range(len(a) - 1, -1, -1):")
-            inner.counters.append(counter)
-        elif kind == 2:
-            item = self.name("e")
-            source = self.array(scope, 1, SIZE)
-            self.emit(depth, f"for {counter}, {item} in enumerate({source}):")
-            inner.counters.append(counter)
-            inner.scalars.append(item)
-        elif kind == 3:
-            left, right = self.name("e"), self.name("e")
-            self.emit(
-                depth,
-                f"for {left}, {right} in zip({self.array(scope, 1, SIZE)}, "
-                f"{self.array(scope, 0, SIZE)}):",
-            )
-            inner.scalars += [left, right]
-        else:
-            state = r.choice(scope.scalars)
-            self.emit(depth, f"{counter} = 0")
-            limit = f"{counter} < {SIZE}"
-            self.emit(depth, f"while {limit} and {state} > {self.constant()}:")
-            self.emit(depth + 1, f"{counter} += 1")
-            inner.counters.append(f"({counter} - 1)")
-        for _ in range(r.randrange(1, 4)):
-            self.statement(inner, depth + 1, True)
-
-    def function(self) -> str:
-        scope = Scope(["x"], {"a": SIZE, "b": SIZE})
-        for _ in range(self.random.randrange(4, 10)):
-            self.statement(scope, 1, False)
-        result = " + ".join(
-            [f"{0.3 + 0.1 * k:.1f} * {s}" for k, s in enumerate(scope.scalars)]
-            + [f"np.sum({a} * {a}) * 0.2" for a in scope.arrays]
-            + [f"sum({items}) * 0.1" for items in scope.lists]
-            + [f"np.tanh(np.sum({M})) * 0.4" for M in scope.matrices]
-            + [f"np.tanh(np.sum(np.stack({hs}) ** 2))" for hs in scope.stacks]
-            + [f'{d}["k"] * np.sum({d}["v"]) * 0.3' for d in scope.dicts]
-        )
-        body = "\n".join(self.lines)
-        return f"{HEADER}def loss(x, a, b):\n{body}\n    return {result}\n"
+    if isinstance(value, dict):
+        return [
+            term
+            for k, item in value.items()
+            for term in contributions(f"{name}[{k!r}]", item)
+        ]
+    return []
 
 
-def program(seed: int) -> str:
-    """Return the text of a module that defines `loss(x, a, b)`."""
-    return Writer(seed).function()
+def is_kind(value: Any, kind: str) -> bool:
+    """Say whether a value fits a hole: see `random_statements`."""
+    array = isinstance(value, np.ndarray)
+    if kind == "S":
+        return isinstance(value, float | np.floating)
+    if kind == "I":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind in "AVMZ":
+        dims = {"V": 1, "M": 2, "Z": 0}.get(kind)
+        return array and value.dtype.kind == "f" and dims in (None, value.ndim)
+    if kind == "K":
+        return array and value.dtype.kind in "iu"
+    if kind == "B":
+        return array and value.dtype.kind == "b"
+    if kind == "L":
+        return isinstance(value, list) and bool(value)
+    if kind == "T":
+        return isinstance(value, tuple)
+    if kind == "D":
+        return isinstance(value, dict) and bool(value)
+    return kind == "E" and hasattr(value, "__next__")
+
+
+def is_small(value: Any) -> bool:
+    """Say whether a value and all that it holds is finite and bounded."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "c" or value.size > MOST or value.dtype.hasobject:
+            return False
+        return value.dtype.kind != "f" or bool(np.all(np.abs(value) < LARGEST))
+    if isinstance(value, complex | np.complexfloating) and not isinstance(value, float):
+        return isinstance(value, np.floating)
+    if isinstance(value, float | np.floating | int | np.integer):
+        return bool(abs(value) < LARGEST)
+    if isinstance(value, list | tuple):
+        return len(value) < 16 and all(map(is_small, value))
+    if isinstance(value, dict):
+        return all(map(is_small, value.values()))
+    return True
+
+
+def program(seed: int) -> Program:
+    """Return a program that plain Python runs."""
+    return Writer(seed).write()

@@ -161,11 +161,16 @@ class Cached(Binding[P, R]):
                 self._owner,
                 self._attributes,
                 self.__name__,
+                lambda: self._culprit(found, bound),
             ).run()
         # Only what was not contradicted is remembered as good.
         found.note_witnessed(key)
         self._remember(found, arguments, key)
         return result
+
+    def _culprit(self, found: Specialised, bound: dict[str, Any]) -> str:
+        """Say which derivative is wrong; empty here, where no witness is known."""
+        return ""
 
     def _remember(
         self, found: Specialised, arguments: tuple[Any, ...], key: Any

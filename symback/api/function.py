@@ -8,17 +8,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..errors import UnsupportedSyntaxError
+import numpy as np
+
+from ..errors import SymbackError, UnsupportedSyntaxError
 from .binding import Wrt
 from .cache import GENERATING, Cached
 
 if TYPE_CHECKING:
     from ..graph import Graph
-    from ..run import Mode, Source
+    from ..run import Mode, Source, Specialised
     from ..verify import Comparison, Generated, SymbolicGradient
     from ..verify.finite import GradientCheck
 
@@ -26,6 +29,10 @@ __all__ = ["DifferentiableFunction"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+SEARCHED = 400
+"""Numbers of an argument beyond which a wrong derivative is not looked for."""
 
 
 class DifferentiableFunction(Cached[P, R]):
@@ -159,6 +166,30 @@ class DifferentiableFunction(Cached[P, R]):
         bound = self._floated(self._bound(args, kwargs))
         arguments = tuple(bound.values())
         return self._specialised(bound, arguments).call(arguments)[1]
+
+    def _culprit(self, found: Specialised, bound: dict[str, Any]) -> str:
+        """Return the operation whose derivative is wrong, and its line."""
+        from ..verify.finite import check
+
+        if self._attributes or any(np.size(v) > SEARCHED for v in bound.values()):
+            return ""
+        named = dict.fromkeys(self.__signature__.parameters)
+        given = inspect.BoundArguments(
+            self.__signature__,
+            {n: bound[n] for n in named if n in bound},
+        )
+        try:
+            checked = check(
+                self._function,
+                given.args,
+                given.kwargs,
+                wrt=self._wrt_result,
+                gradient=lambda *a, **k: found.call(tuple(bound.values()))[1],
+                source=lambda: found.source,
+            )
+        except (SymbackError, ArithmeticError, ValueError, TypeError):
+            return ""
+        return "" if checked.culprit is None else str(checked.culprit)
 
     def symbolic(self, *args: P.args, **kwargs: P.kwargs) -> SymbolicGradient:
         """Return SymPy's loss and gradient expressions at these shapes."""

@@ -29,6 +29,7 @@ from .agreement import misfit, same, same_form, unmovable
 from .arguments import call_bound
 from .copies import Uncopied, alike, arrays, changed
 from .differences import STEP, Direction, Slope, moved, numbers, slope_along
+from .lines import first_difference
 from .specialise import Specialised
 
 __all__ = ["Mode", "Witness", "current_mode", "due"]
@@ -40,6 +41,9 @@ VARIABLE = "SYMBACK_WITNESS"
 
 SLOW = 0.2
 """Seconds beyond which the user's function is not run for differences."""
+
+QUICK = 0.01
+"""Seconds beyond which it is not run again and again to find the wrong derivative."""
 
 FEW = 4
 """New sizes of a text that are all witnessed; after them, ever fewer are."""
@@ -107,7 +111,7 @@ class Witness:
 
     function : the user's.  bound : its arguments by name, and attributes of `owner`
     among `wrt`.  wrt : the names that the gradient is taken by; single : it is one
-    gradient, not a tuple.
+    gradient, not a tuple.  culprit : says which derivative is wrong, if it finds it.
     """
 
     function: Callable[..., Any]
@@ -119,6 +123,7 @@ class Witness:
     owner: Any = None
     attributes: tuple[str, ...] = ()
     title: str = "the function"
+    culprit: Callable[[], str] = str
     took: float = field(default=0.0, init=False)
     kept: bool = field(default=True, init=False)
 
@@ -294,8 +299,25 @@ class Witness:
             return
         raise self.contradiction(
             f"the generated function's value is {mine!r}, and `{self.title}` returns "
-            f"{theirs!r}"
+            f"{theirs!r}",
+            self._first_difference(),
         )
+
+    def _first_difference(self) -> str:
+        """Say where the two runs part, if that can be seen."""
+        try:
+            theirs, mine = alike(self.bound), alike(self.bound)
+        except Uncopied:
+            return ""
+        generated = self.found.fast or self.found.function
+        with quiet():
+            return first_difference(
+                self.function,
+                lambda: call_bound(self.function, theirs),
+                generated,
+                lambda: self.call(mine),
+                self.precision(),
+            )
 
     def precision(self) -> float:
         """Return the relative rounding of the least precise numbers that are met."""
@@ -380,6 +402,7 @@ class Witness:
             f"the gradient gives the slope {slope:.9g} along a random direction, and "
             f"finite differences of `{self.title}` give {differences.value:.9g} "
             f"(within {differences.error:.1g})",
+            self.culprit() if self.took < QUICK else "",
         )
 
     def _can_be_moved(self) -> bool:
@@ -488,12 +511,11 @@ class Witness:
 
     # The report
 
-    def contradiction(self, fact: str) -> InternalError:
+    def contradiction(self, fact: str, where: str = "") -> InternalError:
         """Return the error that reports a contradiction."""
-        place = self.found.source.primal.source
-        return InternalError(
-            f"{fact}\n{described(self.found.source.primal)}", place, CURE
-        )
+        primal = self.found.source.primal
+        text = "\n".join(filter(None, (fact, where, described(primal))))
+        return InternalError(text, primal.source, CURE)
 
 
 class InconclusiveError(Exception):

@@ -65,7 +65,7 @@ def broken_rule(patch: pytest.MonkeyPatch) -> None:
 
 def broken_types(patch: pytest.MonkeyPatch) -> None:
     """Every dimension is called `n`: nothing seems to be broadcast."""
-    patch.setattr(infer.Sampler, "dim", lambda self, sizes: "n")
+    patch.setattr(infer.Sampler, "dim", lambda self, *sizes: "n")
 
 
 def broken_transform(patch: pytest.MonkeyPatch) -> None:
@@ -167,6 +167,22 @@ def differences_of(f: Any, args: Any) -> Any:
     x, *rest = args
     steps = 1e-6 * np.eye(len(x))
     return [(f(x + h, *rest) - f(x - h, *rest)) / 2e-6 for h in steps]
+
+
+def test_the_wrong_derivative_is_named(monkeypatch: pytest.MonkeyPatch):
+    broken_rule(monkeypatch)
+    with pytest.raises(InternalError) as caught:
+        values(smooth, X)
+    assert "the derivative of np." in str(caught.value)
+    assert "emitted line" in str(caught.value)
+
+
+def test_the_first_name_that_differs_is_told(monkeypatch: pytest.MonkeyPatch):
+    broken_lowering(monkeypatch)
+    with pytest.raises(InternalError) as caught:
+        values(smooth, X)
+    line = smooth.__code__.co_firstlineno + 1
+    assert f"`y` (test_witness.py:{line}) is [0.141" in str(caught.value)
 
 
 def test_nothing_contradicted_is_remembered(monkeypatch: pytest.MonkeyPatch):
