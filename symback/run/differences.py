@@ -203,6 +203,10 @@ def slope_along(
         near = [value(k * precision) for k in (-9.0, -4.0, 4.0, 9.0)]
         rounding += 4 * max(abs(one - middle) for one in near)
     noise = rounding * TIMES / step
+    if not any(central) and not any(jumps):
+        # All is one number: what is lost in rounding, as beyond a saturated function,
+        # cannot be told from what has no slope, unless this would have been seen.
+        noise += 1e-6 * max(1.0, abs(middle))
     gap = abs(central[0] - central[1])
     # A curve's slopes come together as the step shrinks, and its central ones faster.
     smooth = jumps[1] <= 0.4 * jumps[0] + noise and gap <= 0.1 * jumps[0] + noise
