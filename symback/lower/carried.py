@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..assumptions import Assumptions
 from ..graph import UNDEFINED, Arg, Node, Value
+from ..infer import Sampler
 from ..types import Type
 from .abstract import Array, ListRef
 from .conditions import Conditions
@@ -26,19 +28,37 @@ MAX_ROUNDS = 8
 
 
 class Carried(Conditions):
-    """Find what a loop's body carries."""
+    """Find what a loop's body carries.
+
+    carryings : what each loop carried when it was last lowered, by its place among the
+        loops around it.
+    loop_place, loop_count : the loop being lowered, and how many it has met inside.
+    """
+
+    def __init__(self, assumed: Assumptions, sampler: Sampler | None = None) -> None:
+        super().__init__(assumed, sampler)
+        self.carryings: dict[tuple[int, ...], Carrying] = {}
+        self.loop_place: tuple[int, ...] = ()
+        self.loop_count = 0
 
     def settle(self, once: Callable[[], Any]) -> Plan:
         """Lower a loop's body until what it carries, and its types, do not change."""
         before = dict(self.state)
         span = self.span()
         outside = len(self.nodes)
-        carrying = Carrying({})
+        place = (*self.loop_place, self.loop_count)
+        self.loop_count += 1
+        after = self.loop_place, self.loop_count
+        carrying = self.expected(place, before)
+        first = self.counter
         self.conditional += 1
         try:
             for _ in range(MAX_ROUNDS + 8):
                 del self.nodes[outside:]
                 self.state = dict(before)
+                # Each attempt numbers its cells, and its loops, alike.
+                self.counter = max(first, *carrying.slots, 0)
+                self.loop_place, self.loop_count = place, 0
                 try:
                     found = self.attempt(once, before, carrying, span)
                 except Unassigned as need:
@@ -52,14 +72,40 @@ class Carried(Conditions):
                         carrying.slots,
                     )
                 if isinstance(found, Plan):
+                    if not carrying.slots:
+                        self.carryings[place] = carrying
                     return found
                 carrying = found
         finally:
             self.conditional -= 1
+            self.loop_place, self.loop_count = after
         raise self.refuse(
             "what this loop carries keeps changing its structure",
             "give the names that it assigns one structure before the loop.",
         )
+
+    def expected(self, place: tuple[int, ...], before: State) -> Carrying:
+        """Return what a loop carried when the loop around it was lowered before.
+
+        So a loop within loops is lowered a few times, not a few times for each time
+        that those around it are.
+        """
+        known = self.carryings.get(place)
+        if known is None or not all(map(_values_only, known.templates.values())):
+            return Carrying({})
+        self.met = Meeting(before, before, (Counter(), Counter()), Counter())
+        inits: list[Arg] = []
+        for key, template in known.templates.items():
+            held = self.held(before, key)
+            if held is UNDEFINED or not _alike(template, self.join_undefined(held, 1)):
+                return Carrying({})
+            inits += self.flatten(template, held)
+        types = known.types or [None] * len(inits)
+        joined = [
+            self.join_types(Value(None, kind), init) if known.types else None
+            for kind, init in zip(types, inits, strict=True)
+        ]
+        return Carrying(known.templates, joined if known.types else None)
 
     def attempt(
         self,
@@ -278,6 +324,13 @@ class Plan:
 
     def __post_init__(self) -> None:
         self.outs = [Value(p.name, p.type) for p in self.params]
+
+
+def _values_only(template: Template) -> bool:
+    """Say whether a template is of values alone, and names no cell."""
+    if template.kind == "tuple":
+        return all(map(_values_only, template.parts))
+    return template.kind == "leaf" or (template.kind == "array" and not template.group)
 
 
 def _alike(a: Template, b: Template) -> bool:

@@ -87,6 +87,8 @@ class Core:
     conditional : how many branches and loops are around.
     here, fixed_span : the place being lowered; in a rule, that of the user's node.
     captures, captured : objects from outside by path, and those read at each call.
+    counter, outside_counter : the last number given to a cell or a frame, and to a
+        cell from outside, which stays when a loop's body is lowered again.
     outside_cells : cells of containers from outside.
     argument_cells, argument_changed : cells of arrays from arguments, and where the
         first of them is written.
@@ -109,6 +111,7 @@ class Core:
         self.frames: dict[int, Frame] = {}
         self.stack: list[Frame] = []
         self.counter = 0
+        self.outside_counter = 10**9
         self.conditional = 0
         self.here: ast.AST | None = None
         self.fixed_span: Span | None = None

@@ -197,7 +197,11 @@ class Names(Comparisons, Subscripts):
         if path in self.captures:
             return self.captures[path]
         guards = dict(self.guards)
-        item = self._captured(thing, path)
+        self.counter, inside = self.outside_counter, self.counter
+        try:
+            item = self._captured(thing, path)
+        finally:
+            self.outside_counter, self.counter = self.counter, inside
         if self.fixed_span is not None:
             # Inside a rule: its helpers are symback's own and do not change.
             self.guards = guards

@@ -40,6 +40,7 @@ class Context(ABC):
     found : the final cotangents of primal values, as far as they are made; a
         `Cotangent` stands for one that is zero except at its place, or holds anything
         where the program does not use the value.
+    loops : the carried cotangents of a loop, and the values outside that it adds to.
     """
 
     build: Builder
@@ -51,6 +52,7 @@ class Context(ABC):
     risky: set[Value] = field(default_factory=set)
     sided: dict[Node, Rule] = field(default_factory=dict)
     found: dict[Value, Arg | Cotangent] = field(default_factory=dict)
+    loops: dict[Node, tuple[list[int], list[Value]]] = field(default_factory=dict)
 
     @abstractmethod
     def sweep(self, nodes: Iterable[Node], cots: Cots) -> list[Node]:

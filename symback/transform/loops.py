@@ -54,8 +54,11 @@ def reverse_loop(context: Context, node: Node, cots: Cots) -> Node:
             if out in cots
         }
     context.found.update(incoming)
-    state = [k for k, out in enumerate(loop.finals) if out in incoming]
-    sums: list[Value] = []
+    # A loop within loops is reversed again with them: what it carries is known then.
+    known, outside = context.loops.get(node, ([], []))
+    begun = {k for k, out in enumerate(loop.finals) if out in incoming}
+    state = sorted(begun.union(known))
+    sums = list(outside)
     while True:
         once = _iteration(context, loop, incoming, state, sums)
         more = [
@@ -68,6 +71,7 @@ def reverse_loop(context: Context, node: Node, cots: Cots) -> Node:
             break
         state = sorted({*state, *more})
         sums += outer
+    context.loops[node] = state, sums
     return _close(context, loop, state, sums, once, incoming, cots)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import symback
 from symback import UnsupportedSyntaxError
+from symback.lower.carried import Carried
 
 
 def sources(f: Any, *calls: tuple[Any, ...]) -> list[str]:
@@ -316,3 +317,27 @@ class TestAssumptions:
             return sum(values)
 
         assert len(set(sources(loss, *((np.ones(n),) for n in (3, 8, 9, 30))))) == 1
+
+
+def test_lowering_grows_with_the_depth_of_loops_and_not_faster(monkeypatch, tmp_path):
+    attempts = [0]
+    real = Carried.attempt
+
+    def counted(self, *args):
+        attempts[0] += 1
+        return real(self, *args)
+
+    monkeypatch.setattr(Carried, "attempt", counted)
+    depth = 7
+    lines = ["import numpy as np", "def loss(x):", "    s = 0.0"]
+    lines += ["    " * (k + 1) + f"for i{k} in range(2):" for k in range(depth)]
+    lines += ["    " * (depth + 1) + "s = s * 0.5 + np.sin(s + x)", "    return s"]
+    path = tmp_path / "nested.py"
+    path.write_text("\n".join(lines))
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    slope = symback.grad(names["loss"])(0.3)
+    high, low = names["loss"](0.3 + 1e-6), names["loss"](0.3 - 1e-6)
+    assert slope == pytest.approx((high - low) / 2e-6, rel=1e-6)
+    # Each loop is lowered again with those around it: two times more at each level.
+    assert attempts[0] <= depth * (depth + 2)
