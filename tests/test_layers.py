@@ -29,6 +29,7 @@ ROWS = {
     "assumptions": 1.5,
     "infer": 1.5,  # lowering infers types while it builds
     "inference": 1.5,
+    "interpret": 1.5,
     "operations": 2,
     "lower": 2,
     "transform": 3,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InternalError
 from ..graph import Node, Value
-from .interpret import Env, run_graph
+from ..interpret import Env, run_graph
 from .meaning import factors, reading, same
 from .moves import is_real
 from .result import Culprit

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph import Graph, Node, Value
+from ..interpret import read, run_graph, run_node
 from .blame import OFF, Program, plausibility
-from .interpret import read, run_graph, run_node
 from .meaning import factors, same
 from .moves import (
     SMALL,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph import Value
+from ..interpret import run_node
 from .blame import Program, plausibility
-from .interpret import run_node
 from .meaning import factors
 from .moves import SMALL, is_real, moved, size_of
 from .result import Culprit

@@ -14,10 +14,10 @@ import pytest
 from symback.emit import emit
 from symback.errors import InternalError, Span
 from symback.graph import UNDEFINED, Block, Graph, Node, Param, Value
+from symback.interpret import run
 from symback.passes.buffers import buffers
 from symback.run.load import load
 from symback.types import Type
-from tests.graph_interpreter import run
 
 ARRAY = Type("array", "float64", ("n",))
 FLOAT = Type("python", "float")

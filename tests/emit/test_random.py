@@ -10,10 +10,10 @@ import pytest
 
 from symback.emit import emit
 from symback.graph import Graph
+from symback.interpret import run
 from symback.passes.buffers import buffers
 from symback.passes.drop import drop
 from symback.run.load import load
-from tests.graph_interpreter import run
 from tests.graph_programs import ARGUMENTS, random_graph
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from symback.emit import emit
 from symback.graph import UNDEFINED, Block, Graph, Node, Param, Value
+from symback.interpret import run
 from symback.passes.buffers import buffers
 from symback.run.load import load
 from symback.types import Type
-from tests.graph_interpreter import run
 
 ROWS = Type("array", "float64", ("n", "k"))
 ROW = Type("array", "float64", ("k",))
