@@ -57,6 +57,15 @@ def _ignore(op: str, args: tuple[Arg, ...], problem: Exception) -> None:
     """Leave a value without a type."""
 
 
+def _acts(op: str, args: tuple[Arg, ...]) -> bool:
+    """Say whether trying an operation would do something outside."""
+    if op == "call" or op.startswith(("time.", "warnings.")):
+        return True
+    owner = args[0] if op == "method" else None
+    known = owner.type if isinstance(owner, Value) else None
+    return known is not None and known.kind not in ("array", "numpy", "python")
+
+
 class SampledTypes:
     """An `Inference` by trial.
 
@@ -108,7 +117,7 @@ class SampledTypes:
         self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg]
     ) -> tuple[Any, ...] | None:
         """Run an operation on its samples; None where that tells nothing."""
-        if self.mode == "generic":
+        if self.mode == "generic" or _acts(op, args):
             return None
         symbolic = not self.assumed.exact
         if symbolic and op in ("getitem", "setitem", "index_add"):

@@ -201,7 +201,7 @@ class Cached(Binding[P, R]):
         return not captured or self._captured_key(found) == found.captured_key
 
     def _captured_key(self, found: Specialised) -> Any:
-        return tuple(exact_key(path.get()) for _, path in found.source.captured)
+        return found.source.captured_key()
 
     def _find(
         self, bound: dict[str, Any], arguments: tuple[Any, ...], key: Any

@@ -157,6 +157,17 @@ class Builder:
             if isinstance(text, ast.Constant) and text.value is None:
                 text = None
             body.append(Do(ast.Assert(condition, text), node.span))
+        elif node.op in ("set_attribute", "set_item"):
+            owner, key, value = node.args
+            place: ast.expr
+            if node.op == "set_item":
+                place = self.expressions.subscript(
+                    self.expressions.arg(owner), key, ast.Store()
+                )
+            else:
+                place = ast.Attribute(self.expressions.arg(owner), key, ast.Store())
+            stored = ast.Assign([place], self.expressions.arg(value))
+            body.append(Do(stored, node.span))
         elif node.op == "raise":
             body.append(Do(ast.Raise(self.expressions.arg(node.args[0])), node.span))
         else:

@@ -23,6 +23,7 @@ Names of operations
 - ``struct`` (like, {field: value}): ``type(like)(field=value, ...)``;
 - ``call`` (f, args, kwargs): a call of an object known only at run time;
 - ``method`` (object, "name", args, kwargs): ``object.name(*args, **kwargs)``;
+- ``set_attribute`` (object, "name", v), ``set_item`` (dict, key, v): effects outside;
 - ``attr`` (object, "name"): ``object.name``;
 - ``fstring`` (part, ...): strings and (value, conversion, format) triples joined;
 - ``assert`` (condition, message), ``raise`` (exception): effects without outputs;
@@ -76,7 +77,11 @@ __all__ = [
 Arg = Any
 """A `Value`, a constant, or a tuple, list, dict or slice of them."""
 
-EFFECTS = frozenset({"assert", "raise", "builtins.print", "call", "method"})
+EFFECTS = frozenset(
+    "assert raise builtins.print call method set_attribute set_item warnings.warn "
+    "time.time time.perf_counter time.monotonic time.process_time time.time_ns "
+    "time.perf_counter_ns time.sleep".split()
+)
 """Operations that act on the world: kept in order, never shared, never dropped."""
 
 

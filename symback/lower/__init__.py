@@ -29,7 +29,7 @@ graph f(x: float):
 from __future__ import annotations
 
 from . import intrinsics  # noqa: F401 - fills the tables of what functions mean
-from .abstract import NeedStatic
+from .abstract import NeedStatic, Written
 from .core import Raises, Unassigned
 from .names import Path
 from .parameters import Lowerer
@@ -42,5 +42,6 @@ __all__ = [
     "Raises",
     "RuleGraphs",
     "Unassigned",
+    "Written",
     "shows_complex",
 ]

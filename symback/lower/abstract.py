@@ -26,6 +26,7 @@ __all__ = [
     "ListRef",
     "NeedStatic",
     "Obj",
+    "Outer",
     "Partial",
     "Poison",
     "RunList",
@@ -34,6 +35,7 @@ __all__ = [
     "Tup",
     "View",
     "Walker",
+    "Written",
     "always",
     "is_number",
 ]
@@ -164,6 +166,13 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class Outer:
+    """A list outside the function that it writes to: it is asked when the text runs."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
 class RunList:
     """The content of a list whose length is known only at run time.
 
@@ -272,3 +281,11 @@ class NeedStatic(Exception):
         self.value = value
         self.why = why
         self.span = span
+
+
+class Written(Exception):
+    """Something outside is written: its identity, and the attribute or key, or None."""
+
+    def __init__(self, what: tuple[int, Any]) -> None:
+        super().__init__(what)
+        self.what = what

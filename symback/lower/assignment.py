@@ -23,6 +23,7 @@ from .abstract import (
     Known,
     ListRef,
     Obj,
+    Outer,
     RunList,
     Shape,
     Tup,
@@ -33,6 +34,8 @@ from .abstract import (
 )
 from .cells import mentions
 from .methods import Methods
+from .names import Boxed, Path
+from .operations import is_users
 
 __all__ = ["Assignment"]
 
@@ -76,6 +79,13 @@ class Assignment(Methods):
             return
         if isinstance(owner, Array | View) and target.attr == "flat":
             self.store(owner, Known(Ellipsis), item)
+            return
+        if isinstance(owner, Known) and is_users(type(owner.value)):
+            thing = owner.value
+            name = type(thing).__name__.lower()
+            path = owner.path or Path("object", Boxed(thing), name)
+            self.write_outside(thing, path, target.attr, item)
+            self.christen(item, target.attr)
             return
         raise self.refuse(
             "an object outside the function is changed",
@@ -200,6 +210,8 @@ class Assignment(Methods):
         """Do ``name += item``: in place for arrays and lists, else rebinding."""
         if isinstance(current, ListRef | Either) and op == "add":
             self.dispatch(current, lambda one: self.list_extend(one, item))
+        elif isinstance(current, Outer) and op == "add":
+            self.outer_method(current, "extend", [item])
         elif isinstance(current, Array | View):
             self.augment_array(current, op, item, target)
         else:
@@ -346,6 +358,10 @@ class Assignment(Methods):
             return
         if isinstance(target, DictRef):
             self.check_inside(target)
+            if target.cell in self.containers:
+                thing, path = self.containers[target.cell]
+                self.write_outside(thing, path, self.key(index), item)
+                return
             held = dict(self.content(target.cell))
             if self.runtime_key(index):
                 self.store_picked(target, held, index, item)
@@ -373,6 +389,9 @@ class Assignment(Methods):
                 return
             new = self.emit("setitem", base, place, self.stored(item), name=base.name)
             self.write(target, new)
+        elif isinstance(target, Outer):
+            given = (self.operand(index), self.given_away(item))
+            self.effect("method", target.value, "__setitem__", given, {})
         elif isinstance(target, Obj):
             self.call_value(self.attribute(target, "__setitem__"), [index, item], {})
         elif isinstance(target, Tup):

@@ -26,7 +26,7 @@ from .abstract import (
 )
 from .core import Raises
 from .functions import Functions
-from .names import Path
+from .names import Boxed, Path
 from .operations import METHODS, is_users, name_of
 
 __all__ = ["Attributes"]
@@ -55,6 +55,9 @@ class Attributes(Functions):
     def known_attribute(self, item: Known, name: str) -> Any:
         """Read an attribute of a module, class or object outside the function."""
         thing = item.value
+        held = self.written_part(thing, item.path or self.path_of(thing), name)
+        if held is not UNDEFINED:
+            return held
         if isinstance(thing, np.ufunc):
             return Known(getattr(thing, name))
         if isinstance(thing, types.ModuleType | type | types.FunctionType):
@@ -90,12 +93,29 @@ class Attributes(Functions):
         static = inspect.getattr_static(thing, name, UNDEFINED)
         if static is UNDEFINED:
             raise self.refuse(f"`{type(thing).__name__}` has no attribute `{name}`")
+        path = item.path or self.path_of(thing)
+        if name in getattr(thing, "__dict__", ()) and not hasattr(static, "__set__"):
+            # A function in the object's own dict does not bind it.
+            return self.capture(getattr(thing, name), path.step("attr", name))
+        if isinstance(
+            static, property | types.FunctionType | classmethod | staticmethod
+        ):
+            self.guard_class(type(thing), name, static)
         if isinstance(static, property) and static.fget is not None:
             return self.inline(self.live_function(static.fget), [item], {})
         if isinstance(static, types.FunctionType):
             return Partial(Known(static), (item,))
-        path = item.path or Path("object", thing, type(thing).__name__.lower())
         return self.capture(getattr(thing, name), path.step("attr", name))
+
+    def path_of(self, thing: Any) -> Path:
+        """Return a path that begins at an object itself."""
+        return Path("object", Boxed(thing), type(thing).__name__.lower())
+
+    def guard_class(self, kind: type, name: str, static: Any) -> None:
+        """Take what a class has by a name as known."""
+        if self.fixed_span is None and is_users(kind):
+            path = Path("object", kind, kind.__name__).step("static", name)
+            self.guards[path] = static
 
     def named_constant(self, module: Any, name: str, found: Any) -> Any:
         """Return pi and e as their names, so that the text shows them."""
@@ -111,6 +131,7 @@ class Attributes(Functions):
         static = inspect.getattr_static(kind, name, UNDEFINED)
         if static is UNDEFINED:
             raise self.refuse(f"`{kind.__name__}` has no attribute `{name}`")
+        self.guard_class(kind, name, static)
         if isinstance(static, property) and static.fget is not None:
             return self.inline(self.live_function(static.fget), [item], {})
         if isinstance(static, functools.cached_property):

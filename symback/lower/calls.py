@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import logging
+import time
 import types
+import warnings
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
 from ..graph import UNDEFINED, Value
+from ..infer import SAMPLES
 from ..operation import Operation
 from ..operations.own import own_operation
+from ..types import Type
 from .abstract import (
     Array,
     DictRef,
@@ -39,6 +44,17 @@ from .operations import (
 )
 
 __all__ = ["Calls"]
+
+
+BUILT_IN = types.BuiltinFunctionType
+
+CLOCKS = {
+    getattr(time, name): f"time.{name}"
+    for name in (
+        "time perf_counter monotonic process_time time_ns perf_counter_ns sleep".split()
+    )
+}
+"""Functions of the time module: called when the text runs, once each."""
 
 
 class Calls(Library):
@@ -135,8 +151,16 @@ class Calls(Library):
         if type(thing) in GETTERS:
             keys = tuple(self.from_python(k) for k in thing.__reduce__()[1])
             return self.call_value(Known(GETTERS[type(thing)]), [*keys, *args], {})
+        clock = CLOCKS.get(thing) if isinstance(thing, BUILT_IN) else None
+        if clock is not None:
+            return self.timed(clock, args)
+        if thing is warnings.warn:
+            given = tuple(self.operand(a) for a in args)
+            named = {k: self.operand(a) for k, a in kwargs.items()}
+            self.effect("warnings.warn", *given, **named)
+            return Known(None)
         if getattr(thing, "__module__", "") == "warnings":
-            # What is warned of, and how, leaves every value alone.
+            # How it is warned leaves every value alone.
             return Known(None)
         if isinstance(thing, functools._lru_cache_wrapper) and all(
             isinstance(a, Known) for a in (*args, *kwargs.values())
@@ -153,6 +177,13 @@ class Calls(Library):
         if op is not None:
             self.last_function = thing
             return self.call_op(op, args, kwargs)
+        owner = args[0].value if args and isinstance(args[0], Known) else None
+        if isinstance(owner, logging.Logger):
+            path = args[0].path or self.path_of(owner)
+            given = tuple(self.operand(a) for a in args[1:])
+            named = {k: self.operand(a) for k, a in kwargs.items()}
+            logger = self.holder(owner, path)
+            return self.emit("method", logger, thing.__name__, given, named)
         if getattr(thing, "__module__", "") == "logging":
             # What is logged leaves values alone, and is logged when the text runs.
             logger = self.opaque(thing, f"log_{thing.__name__}")
@@ -202,6 +233,16 @@ class Calls(Library):
         if op.keeps:
             outs.pop()
         return outs[0] if len(outs) == 1 else Tup(tuple(outs))
+
+    def timed(self, clock: str, args: list[Any]) -> Any:
+        """Ask a clock when the text runs: a number, of which nothing depends."""
+        value = self.emit(clock, *(self.operand(a) for a in args))
+        kind = int if clock.endswith("_ns") else float
+        if clock == "time.sleep" or self.mode == "generic":
+            return Known(None) if clock == "time.sleep" else value
+        known = Type("python", kind.__name__, (), (kind(2), kind(3), kind(5))[:SAMPLES])
+        object.__setattr__(value, "type", known)
+        return value
 
     def made_anew(self, thing: Any, name: str) -> Any:
         """Return what a factory has made: a list or dict of the program's own."""

@@ -16,7 +16,7 @@ from ..graph import Arg, Builder, Node, Param, Value, leaves
 from ..infer import Sampler, interrupts
 from ..inference import SampledTypes
 from ..types import Type
-from .abstract import NeedStatic
+from .abstract import NeedStatic, Written
 
 __all__ = ["Core", "Frame", "Raises", "State", "Unassigned", "spoken"]
 
@@ -38,6 +38,7 @@ class Frame:
     closures: bool = False
     definition: Any = None
     consumer: Any = None
+    globals: frozenset[str] = frozenset()
 
 
 class Raises(Exception):
@@ -279,7 +280,7 @@ class Core:
         """Do what Python does with known objects: what fails then fails in each run."""
         try:
             yield
-        except (SymbackError, NeedStatic, Refine, Raises, Unassigned):
+        except (SymbackError, NeedStatic, Refine, Raises, Unassigned, Written):
             raise
         except Exception as problem:
             if interrupts(problem):

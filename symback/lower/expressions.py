@@ -26,6 +26,7 @@ from .abstract import (
     Tup,
     View,
     Walker,
+    Written,
     is_number,
 )
 from .branches import Branches
@@ -253,12 +254,11 @@ class Expressions(Branches, ABC):
             raise self.written_out(self.refuse(reason[0], reason[1]))
 
     def check_inside(self, ref: ListRef | DictRef) -> None:
-        """Refuse to change a container outside the function: nothing is dropped."""
-        if ("h", ref.cell) in self.captured_cells:
-            raise self.refuse(
-                "a list or dict outside the function is changed",
-                "return the value instead, or record it where the function is called.",
-            )
+        """A list outside the function is written to when the text runs."""
+        if ref.cell in self.containers and isinstance(ref, ListRef):
+            raise Written((id(self.containers[ref.cell][0]), None))
+
+    containers: dict[int, tuple[Any, Any]]
 
     def list_append(self, ref: ListRef, item: Any) -> None:
         """Append to a list in its cell."""

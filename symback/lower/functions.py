@@ -13,7 +13,8 @@ from ..graph import Value
 from ..source import read_function, read_rule
 from .abstract import Array, Function, Known, Tup
 from .core import Frame
-from .names import Boxed, Names, Path
+from .names import Boxed, Path
+from .outside import Outside
 
 __all__ = ["Functions", "assigned_names", "generates"]
 
@@ -21,7 +22,7 @@ MAX_DEPTH = 120
 """Nested calls while lowering: beyond it, recursion does not end without running."""
 
 
-class Functions(Names):
+class Functions(Outside):
     """Bind arguments and lower the bodies of functions."""
 
     def lambda_value(self, node: ast.Lambda) -> Any:
@@ -54,6 +55,10 @@ class Functions(Names):
                 problem.message, self.span(), problem.hint
             ) from None
         live = source.function
+        if self.stack and self.fixed_span is None:
+            # A helper's text and defaults may be changed between calls.
+            about = (live.__code__, live.__defaults__, live.__kwdefaults__)
+            self.guards[Path("object", live, "").step("text", "")] = about
         positional = live.__code__.co_varnames[: live.__code__.co_argcount]
         given = live.__defaults__ or ()
         titles = positional[len(positional) - len(given) :]
@@ -116,13 +121,8 @@ class Functions(Names):
             names.outer,
             definition=node,
             consumer=consumer,
+            globals=names.globals,
         )
-        if names.writes_global:
-            raise self.refuse(
-                f"`{function.name}` writes a global name",
-                "return the value instead.",
-                names.writes_global,
-            )
         self.frames[frame.number] = frame
         bound = self.bind_arguments(function, args, kwargs)
         for name, item in bound.items():
@@ -220,7 +220,7 @@ class Assigned:
 
     locals: frozenset[str]
     outer: frozenset[str]
-    writes_global: ast.AST | None
+    globals: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
@@ -230,7 +230,7 @@ def assigned_names(node: Any) -> Assigned:
     found = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
     found |= {p.arg for p in (a.vararg, a.kwarg) if p is not None}
     outer: set[str] = set()
-    globals_: ast.AST | None = None
+    globals_: set[str] = set()
     body = node.body if isinstance(node.body, list) else [node.body]
     todo: list[Any] = list(body)
     while todo:
@@ -250,7 +250,7 @@ def assigned_names(node: Any) -> Assigned:
         if isinstance(item, ast.Nonlocal):
             outer.update(item.names)
         if isinstance(item, ast.Global):
-            globals_ = item
+            globals_.update(item.names)
         if isinstance(item, ast.Import | ast.ImportFrom):
             for alias in item.names:
                 found.add((alias.asname or alias.name).split(".")[0])
@@ -259,7 +259,7 @@ def assigned_names(node: Any) -> Assigned:
         if isinstance(item, ast.ExceptHandler) and item.name:
             found.add(item.name)
         todo += ast.iter_child_nodes(item)
-    return Assigned(frozenset(found), frozenset(outer), globals_)
+    return Assigned(frozenset(found - globals_), frozenset(outer), frozenset(globals_))
 
 
 @lru_cache(maxsize=4096)

@@ -26,6 +26,7 @@ from .abstract import (
     Known,
     ListRef,
     Obj,
+    Outer,
     Partial,
     Poison,
     RunList,
@@ -115,7 +116,7 @@ class Joins(Cells):
             return self.same(a.items, b.items)
         if isinstance(a, RunList):
             return a.shape == b.shape and self.same(a.leaves, b.leaves)
-        if isinstance(a, Known | Array | ListRef | DictRef | DictView | Walker):
+        if isinstance(a, Known | Array | ListRef | DictRef | DictView | Outer | Walker):
             return bool(a == b)
         if isinstance(a, Stream):
             return self.one_stream(a, b) and self.same(a.position, b.position)

@@ -18,6 +18,7 @@ from .abstract import (
     Known,
     ListRef,
     Obj,
+    Outer,
     RunList,
     Tup,
     View,
@@ -44,6 +45,8 @@ class Methods(Calls):
             return self.first(item, None) if name == "__next__" else item
         if isinstance(item, Iterable):
             item = self.listed(item)
+        if isinstance(item, Outer):
+            return self.outer_method(item, name, args)
         if isinstance(item, Array | View | Value):
             return self.array_method(item, name, args, kwargs)
         if isinstance(item, Either):
@@ -247,14 +250,18 @@ class Methods(Calls):
         if name == "copy":
             return self.new_dict(held)
         if name == "update":
-            held.update(self.content(args[0].cell) if args else {})
-            held.update(kwargs)
-            self.state["h", ref.cell] = held
+            new = {**(self.content(args[0].cell) if args else {}), **kwargs}
+            for key, item in new.items():
+                self.store(ref, Known(key), item)
             return Known(None)
+        if name == "setdefault" and self.key(args[0]) not in held:
+            default = args[1] if len(args) > 1 else Known(None)
+            self.store(ref, args[0], default)
+            return default
+        if name in ("pop", "popitem", "clear") and ref.cell in self.containers:
+            raise self.refuse(f"a dict outside the function is changed by `{name}`")
         if name == "setdefault":
-            found = held.setdefault(self.key(args[0]), args[1])
-            self.state["h", ref.cell] = held
-            return found
+            return held[self.key(args[0])]
         if name == "pop":
             key = self.key(args[0])
             if key not in held and len(args) > 1:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingRuleError
-from ..graph import Param, Value
+from ..graph import UNDEFINED, Param, Value
 from ..types import Type
 from .abstract import Array, DictRef, Known, ListRef, Poison, Tup, View
 from .comparisons import Comparisons
@@ -34,7 +34,7 @@ class Path:
     """Where a captured object is read from at each call.
 
     kind : ``"global"``, ``"closure"`` or ``"default"``; `root` is the live function.
-    steps : ``("attr", name)`` and ``("item", key)`` from there.
+    steps : ``("attr", name)``, ``("item", key)`` and ``("static", name)`` from there.
     """
 
     kind: str
@@ -69,7 +69,13 @@ class Path:
         else:
             found = self.root.thing if isinstance(self.root, Boxed) else self.root
         for how, key in self.steps:
-            found = getattr(found, key) if how == "attr" else found[key]
+            if how == "attr":
+                found = getattr(found, key)
+            elif how == "static":
+                # As the class has it: no method is bound, no property computed.
+                found = next(vars(k)[key] for k in found.__mro__ if key in vars(k))
+            else:
+                found = found[key]
         return found
 
     def step(self, how: str, key: Any) -> Path:
@@ -92,6 +98,10 @@ class Names(Comparisons, Subscripts):
         self.captured_cells: dict[Any, Any] = {}
         self.uncertain: set[Value] = set()
         self.guards: dict[Path, Any] = {}
+        self.written: frozenset[tuple[int, Any]] = frozenset()
+        self.written_cells: dict[int, int] = {}
+        self.containers: dict[int, tuple[Any, Path]] = {}
+        self.loose: set[str] = set()
         self.taken: set[str] = set()
 
     # Looking up
@@ -125,12 +135,20 @@ class Names(Comparisons, Subscripts):
         else:
             if name in live.__code__.co_freevars:
                 path = Path("closure", live, name)
+                cell = closure_cell(live, name)
+                held = self.written_part(cell, _cell_path(cell, name), "cell_contents")
+                if held is not UNDEFINED:
+                    return held
                 try:
                     return self.capture(path.get(), path)
                 except ValueError:
                     raise self.refuse(
                         f"`{name}` has no value yet in the enclosing function"
                     ) from None
+            space = live.__globals__
+            held = self.written_part(space, _space_path(space), name)
+            if held is not UNDEFINED:
+                return held
             if name in live.__globals__:
                 path = Path("global", live, name)
                 return self.capture(path.get(), path)
@@ -153,6 +171,10 @@ class Names(Comparisons, Subscripts):
     def bind_name(self, name: str, item: Any) -> None:
         frame = self.frame
         number = frame.number
+        if name in frame.globals:
+            space = frame.live.__globals__
+            self.write_outside(space, _space_path(space), name, item)
+            return
         if name in frame.outer:
             owner: Frame | None = frame
             while owner is not None and (
@@ -160,9 +182,10 @@ class Names(Comparisons, Subscripts):
             ):
                 owner = None if owner.parent is None else self.frames[owner.parent]
             if owner is None:
-                raise self.refuse(
-                    f"`{name}` of an enclosing function cannot be changed"
-                )
+                cell = closure_cell(frame.live, name)
+                path = _cell_path(cell, name)
+                self.write_outside(cell, path, "cell_contents", item)
+                return
             number = owner.number
         self.state["n", number, name] = item
         self.christen(item, name)
@@ -237,16 +260,28 @@ class Names(Comparisons, Subscripts):
             )
             ref = ListRef(self.fresh())
             self.captured_cells["h", ref.cell] = items
+            self.containers[ref.cell] = (thing, path)
             return ref
         if type(thing) is dict:
             self.guards[path.step("keys", "")] = tuple(thing)
             held = {k: self.capture(t, path.step("item", k)) for k, t in thing.items()}
-            ref_ = DictRef(self.fresh())
-            self.captured_cells["h", ref_.cell] = held
-            return ref_
+            cell = self.written_cell(thing, path)
+            if cell is not None:
+                written = self.captured_cells["h", cell]
+                self.captured_cells["h", cell] = {**held, **written}
+            else:
+                cell = self.fresh()
+                self.captured_cells["h", cell] = held
+            self.containers[cell] = (thing, path)
+            return DictRef(cell)
         if is_callable_kind(thing):
-            if not isinstance(thing, types.ModuleType | np.ufunc):
+            if not isinstance(thing, types.ModuleType):
                 self.guards[path] = thing
+            return Known(thing, path)
+        library = type(thing).__module__.startswith(("numpy", "scipy", "functools"))
+        if library:
+            # What it holds is read while lowering.
+            self.guards[path] = thing
             return Known(thing, path)
         if hasattr(thing, "__dict__") or hasattr(type(thing), "__slots__"):
             self.guards[path.step("type", "")] = type(thing)
@@ -268,6 +303,18 @@ class Names(Comparisons, Subscripts):
     capture_paths: list[Path]
 
     @abstractmethod
+    def written_cell(self, thing: Any, path: Path) -> int | None:
+        """Return the cell of what is written of an object, if anything is."""
+
+    @abstractmethod
+    def written_part(self, thing: Any, path: Path | None, name: Any) -> Any:
+        """Return what an attribute that the function writes holds now, or UNDEFINED."""
+
+    @abstractmethod
+    def write_outside(self, thing: Any, path: Path, name: Any, item: Any) -> None:
+        """Write an attribute of an object, or an item of a dict."""
+
+    @abstractmethod
     def argument_type(self, thing: Any) -> Type | None:
         """Return the type of an argument or a captured object, from the object."""
 
@@ -281,6 +328,19 @@ class Names(Comparisons, Subscripts):
         self.state["n", self.frame.number, name] = Poison(reason)
 
 
+def closure_cell(live: Any, name: str) -> Any:
+    """Return the cell in which a function keeps a name of an enclosing one."""
+    return live.__closure__[live.__code__.co_freevars.index(name)]
+
+
+def _cell_path(cell: Any, name: str) -> Path:
+    return Path("object", Boxed(cell), name)
+
+
+def _space_path(space: Any) -> Path:
+    return Path("object", Boxed(space), "module_globals")
+
+
 def is_callable_kind(thing: Any) -> bool:
     """Say whether an object is a module, function or class: known by identity."""
     kinds = (
@@ -292,6 +352,6 @@ def is_callable_kind(thing: Any) -> bool:
         type,
         np.dtype,
     )
-    return isinstance(thing, kinds) or (
+    return isinstance(thing, (*kinds, type(np.sum))) or (
         callable(thing) and not hasattr(thing, "__dict__")
     )

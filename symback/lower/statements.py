@@ -168,7 +168,7 @@ class Statements(Assignment):
         self.state["h", item.cell] = tuple(items)
 
     def do_Global(self, node: ast.Global) -> None:
-        raise self.refuse("a global name is written", "return the value instead.", node)
+        return None
 
     def do_Nonlocal(self, node: ast.Nonlocal) -> None:
         return None

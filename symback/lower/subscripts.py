@@ -17,6 +17,7 @@ from .abstract import (
     Known,
     ListRef,
     Obj,
+    Outer,
     RunList,
     Shape,
     Tup,
@@ -98,6 +99,8 @@ class Subscripts(Expressions):
             return self.emit("getitem", item.value, self.operand(index))
         if isinstance(item, Iterable):
             return self.sequence_item(self.listed(item), index)
+        if isinstance(item, Outer):
+            return self.outer_method(item, "__getitem__", [index])
         if isinstance(item, Obj):
             method = self.attribute(item, "__getitem__")
             return self.call_value(method, [index], {})
@@ -249,6 +252,10 @@ class Subscripts(Expressions):
         if basic is None:
             self.uncertain.add(value)
         return View(item, "getitem", (place,), value, self.contents(item))
+
+    @abstractmethod
+    def outer_method(self, item: Outer, name: str, args: list[Any]) -> Any:
+        """Call a method of a list outside the function, when the text runs."""
 
     uncertain: set[Value]
     parameters: set[Value]

@@ -19,9 +19,17 @@ from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntax
 from ..graph import EFFECTS, Graph, Value, leaves
 from ..infer import quiet, silent
 from ..inference import SampledTypes
-from ..lower import Lowerer, NeedStatic, Path, Raises, RuleGraphs, Unassigned
+from ..lower import (
+    Lowerer,
+    NeedStatic,
+    Path,
+    Raises,
+    RuleGraphs,
+    Unassigned,
+    Written,
+)
 from ..passes import tidied, tidy
-from ..signature import measure
+from ..signature import exact_key, measure
 from ..transform import Joint, differentiate
 from .arguments import call_bound
 from .load import load
@@ -52,6 +60,7 @@ class Source:
     assumed : what of the arguments is taken for known.  sizes : the names of their
     lengths and integers, in order; actual : what they were.
     argument_changed : where an array among the arguments is written, if one is.
+    loose : captured parameters of which only the type matters.
     """
 
     text: str
@@ -68,6 +77,7 @@ class Source:
     scalar: bool = False
     untidied: Graph | None = None
     argument_changed: Span | None = None
+    loose: frozenset[str] = frozenset()
 
     def fits(self, arguments: tuple[Any, ...]) -> bool:
         """Say whether the sizes of arguments of the same pattern are as assumed."""
@@ -81,6 +91,14 @@ class Source:
     def read_captured(self) -> dict[str, Any]:
         """Read the captured objects as they are now."""
         return {name: path.get() for name, path in self.captured}
+
+    def captured_key(self) -> Any:
+        """Return a key of what the text takes as known of the captured objects."""
+        found = ((name, path.get()) for name, path in self.captured)
+        return tuple(
+            type(thing) if name in self.loose else exact_key(thing)
+            for name, thing in found
+        )
 
     def holds(self) -> bool:
         """Say whether everything taken as known is still the same."""
@@ -171,6 +189,16 @@ def _separate(place: Span, items: Any) -> None:
 def _unchanged(path: Path, expected: Any) -> bool:
     last = path.steps[-1] if path.steps else None
     try:
+        if last is not None and last[0] in ("text", "has"):
+            owner = Path(path.kind, path.root, path.name, path.steps[:-1]).get()
+            if last[0] == "has":
+                return hasattr(owner, last[1]) is expected
+            code, defaults, named = expected
+            return (
+                owner.__code__ is code
+                and owner.__defaults__ is defaults
+                and owner.__kwdefaults__ is named
+            )
         if last is not None and last[1] == "" and last[0] in ("len", "keys", "type"):
             owner = Path(path.kind, path.root, path.name, path.steps[:-1]).get()
             about: dict[str, Callable[[Any], Any]] = {
@@ -180,7 +208,7 @@ def _unchanged(path: Path, expected: Any) -> bool:
             }
             return bool(about[last[0]](owner) == expected)
         found = path.get()
-    except (KeyError, ValueError, AttributeError, IndexError, TypeError):
+    except (LookupError, ValueError, AttributeError, TypeError, StopIteration):
         return False
     if found is expected:
         return True
@@ -226,8 +254,10 @@ def _settled(
     """Generate again and again until nothing more of the arguments must be known."""
     assumed = Assumptions(generic=generic)
     problem: Exception | None = None
+    written: frozenset[tuple[int, Any]] = frozenset()
     for _ in range(MAX_REFINED):
         low = Lowerer(assumed)
+        low.written = written
         low.wrt = form.wrt
         try:
             with quiet(), _deep():
@@ -235,6 +265,8 @@ def _settled(
             if low.misfit is not None:
                 _confirm(low.misfit, function, arguments)
             return source
+        except Written as need:
+            written |= {need.what}
         except Refine as need:
             # Where nothing more can be assumed, this is what is wrong.
             problem = need.problem or problem
@@ -378,6 +410,7 @@ def finish(
         scalar,
         joint.graph,
         low.argument_changed,
+        frozenset(low.loose),
     )
 
 

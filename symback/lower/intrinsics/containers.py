@@ -15,6 +15,7 @@ from ..abstract import (
     Known,
     ListRef,
     Obj,
+    Outer,
     RunList,
     Shape,
     Tup,
@@ -38,6 +39,8 @@ def _len(low: Any, args: Args, kwargs: Kwargs) -> Any:
         return Known(len(item.items))
     if isinstance(item, Known):
         return Known(len(item.value))
+    if isinstance(item, Outer):
+        return low.outer_call(item, len)
     if isinstance(item, Walker):
         raise Raises(TypeError, low.refuse("an iterator has no length"))
     if isinstance(item, ListRef | DictRef | DictView):
