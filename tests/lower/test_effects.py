@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 import warnings
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import symback
-from tests.lower.plain import differences
+from tests.lower.plain import differences, verify
 
 X = np.array([0.5, 0.7, 0.9])
 
@@ -185,3 +186,32 @@ def test_what_changes_between_calls_makes_a_new_text(monkeypatch):
     shape.map = lambda x: x**3
     np.testing.assert_allclose(h(X), 3 * X**2)
     np.testing.assert_allclose(differences(shape.area, (X,)), 3 * X**2, rtol=1e-8)
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+        self.parts = [w, {"b": w * 2}]
+
+    def loss(self, x):
+        return np.sum((self.w * x) ** 2) + np.sum(self.parts[1]["b"])
+
+
+MODEL = Model(np.ones(3))
+
+
+def test_copies_of_objects_are_changed_alone():
+    def f(w):
+        m = copy.deepcopy(MODEL)
+        m.w = w
+        m.parts[1]["b"] = w * 3
+        n = copy.copy(m)
+        n.w = w * 2
+        d = {"a": w.copy()}
+        e = copy.deepcopy(d)
+        d["a"][0] = w[1] * 5
+        return m.loss(X) + n.loss(X) + np.sum(d["a"]) + np.sum(e["a"] ** 2)
+
+    verify(f, X)
+    np.testing.assert_array_equal(MODEL.w, np.ones(3))
+    np.testing.assert_array_equal(MODEL.parts[1]["b"], 2 * np.ones(3))

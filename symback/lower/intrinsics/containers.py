@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import collections
 import copy
+from dataclasses import replace
 from typing import Any
 
-from ...graph import Value
+from ...graph import UNDEFINED, Value
 from ..abstract import (
     Array,
     DictRef,
@@ -24,6 +25,8 @@ from ..abstract import (
     is_number,
 )
 from ..core import Raises
+from ..names import is_callable_kind
+from ..operations import is_users
 from .table import Args, Kwargs, intrinsic
 
 __all__: list[str] = []
@@ -187,13 +190,72 @@ def _deque(low: Any, args: Args, kwargs: Kwargs) -> Any:
     return _list(low, args, kwargs)
 
 
-@intrinsic(copy.copy, copy.deepcopy)
+@intrinsic(copy.copy)
 def _copy(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    item = args[0]
+    return _copied(low, args[0], lambda part: part)
+
+
+@intrinsic(copy.deepcopy)
+def _deep_copy(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    known: dict[Any, Any] = {}
+
+    def deep(item: Any) -> Any:
+        # What is there twice is copied once.
+        key = item if isinstance(item, Array | ListRef | DictRef | Obj) else None
+        if key is None:
+            return _copied(low, item, deep)
+        if key not in known:
+            known[key] = _copied(low, item, deep)
+        return known[key]
+
+    return deep(args[0])
+
+
+def _copied(low: Any, item: Any, part: Any) -> Any:
+    """Return a copy of a container, an array or an object, and of its parts."""
+    if isinstance(item, Walker | DictView | Outer):
+        raise low.refuse(f"a copy of {low.describe(item)} is not supported")
     if isinstance(item, ListRef):
-        return low.copy_list(item)
+        held = low.content(item.cell)
+        if isinstance(held, RunList):
+            return low.copy_list(item)
+        return low.new_list(list(map(part, held)))
     if isinstance(item, DictRef):
-        return low.new_dict(dict(low.content(item.cell)))
+        held = low.content(item.cell)
+        made = low.new_dict({k: part(v) for k, v in held.items()})
+        if ("f", item.cell) in low.state:
+            low.state["f", made.cell] = low.state["f", item.cell]
+        return made
+    if isinstance(item, Tup):
+        return replace(item, items=tuple(map(part, item.items)))
     if isinstance(item, Array | View):
         return low.wrap(low.emit("np.copy", low.operand(item)))
-    return item
+    if isinstance(item, Obj):
+        held = low.content(item.cell)
+    elif isinstance(item, Known) and _is_plain_object(item.value):
+        path = item.path or low.path_of(item.value)
+        held = {"__class__": type(item.value)}
+        for name, thing in vars(item.value).items():
+            now = low.written_part(item.value, path, name)
+            step = path.step("attr", name)
+            held[name] = low.capture(thing, step) if now is UNDEFINED else now
+    else:
+        return item
+    kind = held["__class__"]
+    if {"__copy__", "__deepcopy__", "__getstate__"} & _own_names(kind):
+        raise low.refuse(f"`{kind.__name__}` objects are copied in a way of their own")
+    fields = {k: v if k == "__class__" else part(v) for k, v in held.items()}
+    return Obj(None, None, low.new_dict(fields).cell)
+
+
+def _own_names(kind: type) -> set[str]:
+    return {name for k in kind.__mro__[:-1] for name in vars(k)}
+
+
+def _is_plain_object(thing: Any) -> bool:
+    return (
+        hasattr(thing, "__dict__")
+        and not isinstance(thing, type)
+        and not is_callable_kind(thing)
+        and is_users(type(thing))
+    )
