@@ -351,9 +351,14 @@ def _alike(a: Template, b: Template) -> bool:
 
 
 def _same_type(a: Type | None, b: Type | None) -> bool:
+    """Say whether the type of a carried value covers what was found after the body."""
     if a is None or b is None:
         return a is b
     if a.kind == b.kind == "list":
         empty = [not (t.samples and t.samples[0]) for t in (a, b)]
         return empty[0] == empty[1]
+    if a.is_array and b.is_array and a.dtype == b.dtype and a.rank == b.rank:
+        # A size that is unlike all others covers any; each join gives it a new name.
+        pairs = zip(a.dims, b.dims, strict=True)
+        return all(p == q or (p[0] == "?" and q[0] == "?") for p, q in pairs)
     return a == b

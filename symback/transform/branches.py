@@ -36,7 +36,8 @@ def reverse_if(context: Context, node: Node, cots: Cots) -> Node:
                 for k, value in seeds:
                     result = block.results[k]
                     if isinstance(result, Value):
-                        context.accumulate(result, Cotangent(value), inner)
+                        bar = bars.shaped(value, node.outs[k])
+                        context.accumulate(result, Cotangent(bar), inner)
             forward = context.sweep(block.nodes, inner)
         kept.append(Block(block.params, tuple(forward), block.results))
         sides.append((nodes, inner))

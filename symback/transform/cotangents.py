@@ -247,6 +247,9 @@ class Cotangents:
         """
         known = primal.type
         if not isinstance(value, Value):
+            if self.may_lack(primal):
+                # It has no shape where it has no value: see `shaped`.
+                return value
             if (known is None and indexed) or (known is not None and known.is_array):
                 return self.build.emit("np.full_like", primal, value)
             return value
@@ -257,6 +260,23 @@ class Cotangents:
                 return self.build.emit("np.full_like", primal, node.args[0])
             return self.build.emit("np.copy", value)
         return value
+
+    def shaped(self, value: Arg, primal: Value) -> Arg:
+        """Give a cotangent, which may be a plain zero on some path, its shape."""
+        known = primal.type
+        if known is None or not known.rank or not self.may_be_number(value):
+            return value
+        return self.build.emit(
+            "np.broadcast_to", value, self.build.emit("shape", primal)
+        )
+
+    def may_be_number(self, value: Arg) -> bool:
+        """Say whether a cotangent is a number on some path of branches."""
+        node = self.build.defs.get(value) if isinstance(value, Value) else None
+        if node is None or node.op != "if":
+            return isinstance(value, int | float)
+        k = node.outs.index(value)
+        return any(self.may_be_number(b.results[k]) for b in node.blocks)
 
     def may_lack(self, primal: Arg, seen: set[Value] | None = None) -> bool:
         """Say whether a name has no value on some path of a branch or a loop."""
