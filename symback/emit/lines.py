@@ -232,12 +232,14 @@ class Lines:
         """
         for statement in statements:
             match statement:
-                case Set(targets, _):
+                case Set(targets, value):
+                    self._asked(value, bound)
                     bound = bound | set(map(self.target, targets))
                 case Move(pairs):
                     for pair in self._moved(pairs):
                         for name in _moved_names(pair.value):
                             self._read(name, bound)
+                        self._asked(pair.value, bound)
                     bound = bound | {
                         self.target(p.target)
                         for p in pairs
@@ -258,6 +260,15 @@ class Lines:
                 case Break():
                     pass
         return bound
+
+    def _asked(self, tree: ast.expr | None, bound: set[str]) -> None:
+        """Find the names that are asked for the shape of a value they may lack."""
+        for node in () if tree is None else ast.walk(tree):
+            match node:
+                case ast.Call(ast.Attribute(_, "shape"), [ast.Name() as name]):
+                    self._read(name, bound)
+                case _:
+                    pass
 
     def _handed(self, made: ast.stmt, bound: set[str]) -> None:
         match made:

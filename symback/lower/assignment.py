@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..assumptions import Refine
 from ..graph import Value
 from ..operations.registry import OPERATORS
 from .abstract import (
@@ -427,10 +429,14 @@ class Assignment(Methods):
             return self.ask_arguments(
                 value.name or "it", "may be a view of another array"
             )
-        return self.refuse(
+        refusal = self.refuse(
             "whether this is a view of another array cannot be told",
             "take a copy first.",
         )
+        if value.type is not None and not self.assumed.exact:
+            # For sizes that are known, NumPy tells.
+            return Refine(replace(self.assumed, exact=True), refusal)
+        return refusal
 
     def stored(self, item: Any) -> Any:
         """Return a value to store into an array."""
@@ -474,7 +480,9 @@ class Assignment(Methods):
                 self.refuse("a slice of a list with a run-time length is assigned")
             )
         place = self.operand(index)
-        if isinstance(held, tuple) and self.picks(held, item):
+        if isinstance(held, tuple) and (
+            self.picks(held, item) or self.picked_kind(held)
+        ):
             numbers = dict(enumerate(held))
             self.store_picked(ref, numbers, self.tag_of(place, len(held)), item)
             return

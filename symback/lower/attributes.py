@@ -220,6 +220,16 @@ class Attributes(Functions):
         value = self.emit(op, base, *args, **kwargs)
         return self.view_of(item, base, value, op, args, kwargs)
 
+    def laid_out_at_random(self, base: Value, op: str) -> bool:
+        """Say whether sizes decide if an array with gaps is copied when reshaped."""
+        known = base.type
+        if op not in ("np.reshape", "np.ravel") or known is None or self.assumed.exact:
+            return False
+        if not known.is_array or known.rank < 2:
+            return False
+        flags = known.samples[0].flags
+        return not (flags.c_contiguous or flags.f_contiguous)
+
     def flat_view(self, item: Any, value: Any) -> Any:
         """Return an array's entries in C order; writing to them always writes to it."""
         flat = self.emit("np.ravel", value)
@@ -242,7 +252,10 @@ class Attributes(Functions):
         """Return a value as a view of an array, if it shares its memory."""
         if not isinstance(item, Array | View) or not isinstance(base, Value):
             return self.wrap(value)
-        if value.type is not None:
+        if self.laid_out_at_random(base, op):
+            # Whether this copies depends on the sizes, and so on the call.
+            self.uncertain.add(value)
+        elif value.type is not None:
             if not value.type.is_array:
                 return self.wrap(value)
             known = () if base.type is None else base.type.samples

@@ -98,6 +98,8 @@ class Cells(Core):
         if isinstance(ref, Choice):
             found = self.pick(ref, lambda option: self.loaded(option))
             return cast("Value", self.operand(found))
+        if ref.made in self.uncertain and ref.made.type is not None:
+            raise self.ask_or_refuse(ref.made)
         base = self.read(ref.base)
         sure = base.type is not None and base.type.is_array
         if ref.made.type is None and not sure and self.may_be_entry(ref):
@@ -199,6 +201,8 @@ class Cells(Core):
             self.dispatch(ref, lambda one: self.write_one(one, value))
             return
         if isinstance(ref, View):
+            if ref.made in self.uncertain and ref.made.type is not None:
+                raise self.ask_or_refuse(ref.made)
             self.write(ref.base, self._written_back(ref, value))
             return
         self.write_one(ref, value)
@@ -233,6 +237,11 @@ class Cells(Core):
     dispatching = 0
 
     captured_cells: dict[Any, Any]
+    uncertain: set[Value]
+
+    @abstractmethod
+    def ask_or_refuse(self, value: Value) -> Any:
+        """Return the error for a write through what may or may not be a view."""
 
     def base(self, key: Any) -> Any:
         """Return what a cell of a captured container holds at the start."""

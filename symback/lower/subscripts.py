@@ -13,6 +13,7 @@ from .abstract import (
     Array,
     Choice,
     DictRef,
+    Either,
     Iterable,
     Known,
     ListRef,
@@ -143,6 +144,8 @@ class Subscripts(Expressions):
         position = self.operand(index)
         if self.picks(held):
             return self.picked(tuple(held), position)
+        if self.picked_kind(held):
+            return Either(tuple(held), self.tag_of(position, len(held)))
         found, param = self.origin(position)
         fixed = found is not None and self.indices[found]
         if fixed or param not in (None, "shape") or not all(map(is_number, held)):
@@ -159,6 +162,12 @@ class Subscripts(Expressions):
             return False
         arrays = any(isinstance(i, Array | View) for i in items)
         return arrays and all(map(is_number, items))
+
+    def picked_kind(self, held: Any) -> bool:
+        """Say whether a few lists, or a few dicts, can be told apart at run time."""
+        if self.mode == "generic" or not 1 < len(held) <= MAX_OPTIONS:
+            return False
+        return any(all(isinstance(i, k) for i in held) for k in (ListRef, DictRef))
 
     def tag_of(self, position: Any, count: int) -> Any:
         """Return an index into `count` items as Python reads it: it may be negative."""

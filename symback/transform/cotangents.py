@@ -263,20 +263,28 @@ class Cotangents:
 
     def shaped(self, value: Arg, primal: Value) -> Arg:
         """Give a cotangent, which may be a plain zero on some path, its shape."""
+        if self.may_lack(primal) and self.may_be_number(value):
+            return self.stretched(value, primal)
+        return value
+
+    def stretched(self, value: Arg, primal: Value) -> Arg:
+        """Stretch a cotangent that may be a plain zero to its primal's shape."""
         known = primal.type
-        if known is None or not known.rank or not self.may_be_number(value):
+        if known is None or not known.rank or not known.is_array:
             return value
-        return self.build.emit(
-            "np.broadcast_to", value, self.build.emit("shape", primal)
-        )
+        # `np.shape` has an answer for None as well: there, no one reads the result.
+        shape = self.build.emit("np.shape", primal)
+        return self.build.emit("np.broadcast_to", value, shape)
 
     def may_be_number(self, value: Arg) -> bool:
-        """Say whether a cotangent is a number on some path of branches."""
-        node = self.build.defs.get(value) if isinstance(value, Value) else None
-        if node is None or node.op != "if":
+        """Say whether a cotangent may be a plain zero: on a path, or before a loop."""
+        if not isinstance(value, Value):
             return isinstance(value, int | float)
-        k = node.outs.index(value)
-        return any(self.may_be_number(b.results[k]) for b in node.blocks)
+        node = self.build.defs.get(value)
+        if node is not None and node.op == "if":
+            k = node.outs.index(value)
+            return any(self.may_be_number(b.results[k]) for b in node.blocks)
+        return node is None or bool(node.blocks)
 
     def may_lack(self, primal: Arg, seen: set[Value] | None = None) -> bool:
         """Say whether a name has no value on some path of a branch or a loop."""

@@ -97,7 +97,13 @@ def _iteration(
             for k, param in zip(state, once.state, strict=True):
                 following = loop.nexts[k]
                 if isinstance(following, Value):
-                    context.accumulate(following, Cotangent(param), inner)
+                    final = loop.finals[k]
+                    begun: Arg = param
+                    if bars.may_lack(final) and bars.may_be_number(
+                        incoming.get(final, 0.0)
+                    ):
+                        begun = bars.stretched(param, final)
+                    context.accumulate(following, Cotangent(begun), inner)
             for out, item in zip(loop.lists, loop.items, strict=True):
                 if out in incoming and isinstance(item, Value):
                     param = bar(item)

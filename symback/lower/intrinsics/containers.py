@@ -159,6 +159,9 @@ def _sorted_by(low: Any, items: Args, key: Any, backwards: Any) -> Any:
     if backwards is not None and backwards.value:
         ranks = low.emit("neg", ranks)
     order = low.emit("np.argsort", ranks, kind="stable")
+    if low.picks(items):
+        places = [low.emit("getitem", order, k) for k in range(len(items))]
+        return low.new_list([low.picked(tuple(items), place) for place in places])
     array = low.emit("np.array", [low.operand(i) for i in items])
     found = low.emit("getitem", array, order)
     return low.new_list(
