@@ -74,6 +74,7 @@ class SampledTypes:
     alike, numbered : the first value that is computed in the same way, by value and
         by operation.
     failed : what is done where an operation fails on its samples.
+    unset : values that stand for none: what a loop carries that has no value before it.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class SampledTypes:
         self.defs: dict[Value, Node] = {}
         self.alike: dict[Value, Value] = {}
         self.numbered: dict[Any, Value] = {}
+        self.unset: set[Value] = set()
 
     def outputs(
         self, op: str, args: tuple[Arg, ...], kwargs: Mapping[str, Arg], count: int
@@ -303,9 +305,9 @@ class SampledTypes:
     def join(self, a: Arg, b: Arg) -> Type | None:
         """Return a type that covers two arguments, or None."""
         first, second = self.type_of(a), self.type_of(b)
-        if a is UNDEFINED:
+        if a is UNDEFINED or (isinstance(a, Value) and a in self.unset):
             return second
-        if b is UNDEFINED:
+        if b is UNDEFINED or (isinstance(b, Value) and b in self.unset):
             return first
         if first is None or second is None:
             return None

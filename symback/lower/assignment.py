@@ -236,6 +236,10 @@ class Assignment(Methods):
             return
         value = self.read(ref)
         name = target.id if isinstance(target, ast.Name) else None
+        if value.type is None and self.unsettled:
+            # The body is lowered again when it is known what this is.
+            self.write(ref, self.emit(op, value, self.stored(item), name=value.name))
+            return
         if value.type is None and self.shared(ref):
             if self.mode == "generic":
                 raise self.ask_arguments(

@@ -127,9 +127,17 @@ class Carried(Conditions):
             name = init.name if isinstance(init, Value) else None
             kind = types[number] if types is not None else self.type_of(init)
             params.append(Value(hints[number] or name, kind))
+            if init is UNDEFINED and kind is None:
+                # What it is is what the first iteration assigns.
+                self.types.unset.add(params[-1])
         self.rebuild(templates, iter(params))
         inside = dict(self.state)
-        nodes, after, result = self.nested(once)
+        unset = not self.types.unset.isdisjoint(params)
+        self.unsettled += unset
+        try:
+            nodes, after, result = self.nested(once)
+        finally:
+            self.unsettled -= unset
         marks = {
             k: v
             for k, v in after.items()

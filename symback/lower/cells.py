@@ -235,6 +235,8 @@ class Cells(Core):
         self.effect("raise", self.emit(f"builtins.{kind}", message))
 
     dispatching = 0
+    unsettled = 0
+    """How many loops around carry what has no type yet."""
 
     captured_cells: dict[Any, Any]
     uncertain: set[Value]
