@@ -176,7 +176,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "item": lambda x: x.item(),
     "tolist": lambda x: x.tolist(),
     "unpack": tuple,
-    "contains": lambda item, container: item in container,
+    "contains": lambda container, item: item in container,
 }
 
 

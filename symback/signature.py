@@ -7,6 +7,7 @@ a new batch size is no new signature.
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import Any
 
@@ -64,6 +65,12 @@ def layout(array: np.ndarray) -> str:
 
 def _object_key(argument: Any, key: Any) -> Any:
     """Return a key of anything else: its identity, or its class and attributes."""
+    if isinstance(argument, enum.Enum):
+        return argument
+    if isinstance(argument, set | frozenset):
+        return type(argument), frozenset((type(a), a) for a in argument)
+    if isinstance(argument, range):
+        return range, argument.start, argument.stop, argument.step
     if isinstance(argument, IDENTITIES):
         return argument
     if isinstance(argument, np.random.Generator | np.random.RandomState):

@@ -32,6 +32,7 @@ __all__ = [
     "RunList",
     "Shape",
     "Stream",
+    "Super",
     "Tup",
     "View",
     "Walker",
@@ -163,6 +164,14 @@ class Stream:
     kind: str
     parts: tuple[Any, ...]
     position: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Super:
+    """``super()``: an object (or a class), read from what follows a class of its."""
+
+    item: Any
+    after: type
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .abstract import (
     Obj,
     Partial,
     Shape,
+    Super,
     Tup,
     View,
 )
@@ -44,6 +45,8 @@ class Attributes(Functions):
             return item.items[item.names.index(name)]
         if isinstance(item, Tup) and item.like is not None:
             return self.class_attribute(item, item.like, name)
+        if isinstance(item, Super):
+            return self.super_attribute(item, name)
         if isinstance(item, Obj):
             return self.object_attribute(item, name)
         if isinstance(item, Shape | Tup | ListRef | DictRef):
@@ -147,6 +150,22 @@ class Attributes(Functions):
         return self.capture(
             static, Path("object", kind, kind.__name__).step("attr", name)
         )
+
+    def super_attribute(self, item: Super, name: str) -> Any:
+        """Read a method or property of what follows a class in an object's order."""
+        if isinstance(item.item, Known):
+            thing = item.item.value
+            kind = thing if isinstance(thing, type) else type(thing)
+        else:
+            kind = self.content(item.item.cell)["__class__"]
+        order = kind.__mro__[kind.__mro__.index(item.after) + 1 :]
+        owner = next((k for k in order if name in vars(k)), None)
+        if owner is None:
+            problem = self.refuse(f"`super` object has no attribute `{name}`")
+            raise Raises(AttributeError, problem)
+        if owner is object:
+            return Partial(Known(_nothing))
+        return self.class_attribute(item.item, owner, name)
 
     def object_attribute(self, item: Obj, name: str) -> Any:
         """Read an attribute of a parameter, or of an object made in the function."""
@@ -266,3 +285,7 @@ class Attributes(Functions):
         return View(
             item, op, tuple(args), value, self.contents(item), tuple(kwargs.items())
         )
+
+
+def _nothing() -> None:
+    """Do what the methods of `object` do to an object that is made."""

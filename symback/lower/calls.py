@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import functools
 import inspect
 import logging
@@ -28,11 +29,13 @@ from .abstract import (
     Obj,
     Partial,
     Poison,
+    Super,
     Tup,
     View,
 )
+from .core import Frame
 from .library import Library
-from .names import Boxed, Path
+from .names import Boxed, Path, closure_cell
 from .operations import (
     GETTERS,
     INTRINSICS,
@@ -45,6 +48,9 @@ from .operations import (
 
 __all__ = ["Calls"]
 
+
+BISECTIONS = {bisect.bisect_left: "left", bisect.bisect_right: "right"}
+"""Functions of bisect, and the side of `np.searchsorted` that they are."""
 
 BUILT_IN = types.BuiltinFunctionType
 
@@ -76,11 +82,25 @@ class Calls(Library):
                 target = self.attribute(receiver, function.attr)
         else:
             target = self.value(function)
-        if isinstance(target, Known) and target.value is super:
-            raise self.refuse("`super()` is not supported here")
         args, kwargs = self.arguments(node)
+        if isinstance(target, Known) and target.value is super:
+            with self.at(node):
+                return self.super_of(args)
         with self.at(node):
             return self.call_value(target, args, kwargs)
+
+    def super_of(self, args: list[Any]) -> Super:
+        """Return what ``super()`` gives, with its arguments or without."""
+        if len(args) == 2 and isinstance(args[0], Known):
+            return Super(args[1], args[0].value)
+        frame: Frame | None = self.frame
+        while frame is not None and "__class__" not in frame.live.__code__.co_freevars:
+            frame = None if frame.parent is None else self.frames[frame.parent]
+        if args or frame is None:
+            raise self.refuse("`super` is used outside a method")
+        names = frame.live.__code__.co_varnames
+        item = self.state["n", frame.number, names[0]]
+        return Super(item, closure_cell(frame.live, "__class__").cell_contents)
 
     def arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
         """Return the abstract arguments of a call, spreading stars."""
@@ -212,9 +232,18 @@ class Calls(Library):
             owner = getattr(thing, "__self__", None)
             plain = isinstance(owner, str | bytes | int | float | tuple)
             pure = plain or thing in PURE_BUILTINS
-            if pure and not any(k is UNDEFINED for k in known) and not kwargs:
+            named = {k: self.python_value(v) for k, v in kwargs.items()}
+            if pure and not any(k is UNDEFINED for k in (*known, *named.values())):
                 with self.trying():
-                    return self.from_python(thing(*known))
+                    return self.from_python(thing(*known, **named))
+            if isinstance(owner, str) and thing.__name__ == "format":
+                given = tuple(self.operand(a) for a in args)
+                texts = {k: self.operand(a) for k, a in kwargs.items()}
+                return self.emit("method", owner, "format", given, texts)
+            if thing in BISECTIONS and not kwargs and len(args) == 2:
+                table = self.call_op("np.array", [args[0]], {})
+                side = {"side": Known(BISECTIONS[thing])}
+                return self.call_op("np.searchsorted", [table, args[1]], side)
         static = inspect.getattr_static(type(thing), "__call__", None)
         if isinstance(static, types.FunctionType):
             return self.call_value(Known(static), [function, *args], kwargs)
@@ -311,6 +340,10 @@ class Calls(Library):
 
     def construct(self, kind: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Make an object of a user's class."""
+        if kind is np.ndarray and not kwargs.keys() - {"shape", "dtype"}:
+            return self.call_op("np.empty", args, kwargs)
+        if kind is np.random.RandomState:
+            return self.call_op("np.random.RandomState", args, kwargs)
         if kind.__module__.split(".")[0] in ("numpy", "scipy"):
             raise self.refuse(
                 f"`{name_of(kind)}` objects are outside the language",

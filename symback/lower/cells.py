@@ -382,7 +382,10 @@ class Cells(Core):
             or issubclass(value, np.generic)
         ):
             return value
-        if isinstance(value, tuple | frozenset) and all(
+        if isinstance(value, set | frozenset):
+            # In an order that is the same in every run.
+            value = tuple(sorted(value, key=repr))
+        if isinstance(value, tuple) and all(
             isinstance(v, int | float | str | bool | None) for v in value
         ):
             return tuple(value)

@@ -75,9 +75,22 @@ class Comparisons(Expressions):
             and isinstance(left, Known)
             and isinstance(right, Known)
         ):
-            equal = left.value is right.value or left.value == right.value
-            return Known(bool(equal) == (name == "eq"))
+            with self.trying():
+                equal = left.value is right.value or left.value == right.value
+                return Known(bool(equal) == (name == "eq"))
+        if name in ("eq", "ne"):
+            plain = Tup | ListRef | DictRef
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one, plain) and self.is_plain_number(other):
+                    # Python's numbers equal no container.
+                    return Known(name == "ne")
         return self.operate(name, left, right)
+
+    def is_plain_number(self, item: Any) -> bool:
+        """Say whether a value is a number of Python's."""
+        if isinstance(item, Known):
+            return isinstance(item.value, int | float | complex | str | None)
+        return isinstance(item, Value) and getattr(item.type, "kind", "") == "python"
 
     def may_equal(self, item: Any) -> bool:
         """Say whether a value may turn out to be a string or None."""
@@ -145,7 +158,7 @@ class Comparisons(Expressions):
                         continue
                     result = self.choose(equal, always(Known(True)), always(result))
                 return result
-        return self.emit("contains", self.operand(item), self.operand(container))
+        return self.emit("contains", self.operand(container), self.operand(item))
 
     def test(self, node: ast.expr) -> Any:
         """Return the truth value of a condition, its operands' truth values with it."""

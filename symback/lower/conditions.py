@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from .abstract import Known, Tup, always
+from ..graph import Value
+from .abstract import Array, DictRef, DictView, Known, Obj, View, always
 from .exceptions import Exceptions
 
 __all__ = ["Conditions"]
@@ -87,7 +88,7 @@ class Conditions(Exceptions):
         return False
 
     def matches(self, pattern: ast.pattern, subject: Any) -> Any:
-        """Return whether a pattern matches; only constants, names and ``|``."""
+        """Return whether a pattern matches, and bind its names."""
         if isinstance(pattern, ast.MatchValue):
             value = self.value(pattern.value)
             return self.truth(self.compare(ast.Eq(), subject, value))
@@ -107,17 +108,79 @@ class Conditions(Exceptions):
             if pattern.name is not None:
                 self.bind_name(pattern.name, subject)
             return found
-        if isinstance(pattern, ast.MatchSequence) and isinstance(subject, Tup):
-            if len(pattern.patterns) != len(subject.items):
+        if isinstance(pattern, ast.MatchSequence):
+            return self.matches_sequence(pattern, subject)
+        if isinstance(pattern, ast.MatchMapping):
+            return self.matches_mapping(pattern, subject)
+        assert isinstance(pattern, ast.MatchClass)
+        return self.matches_class(pattern, subject)
+
+    def matches_all(self, pairs: Sequence[tuple[ast.pattern, Any]]) -> Any:
+        """Return whether all of some patterns match their subjects."""
+        result: Any = Known(True)
+        for one, item in pairs:
+            result = self.choose(
+                result, partial(self.matches, one, item), always(Known(False))
+            )
+        return result
+
+    def matches_sequence(self, pattern: ast.MatchSequence, subject: Any) -> Any:
+        if isinstance(subject, Known | DictRef | DictView | Value | Array | View | Obj):
+            # Neither strings, numbers nor arrays are sequences to a pattern.
+            return Known(False)
+        items = self.known_items(subject)
+        stars = [
+            k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)
+        ]
+        count = len(pattern.patterns)
+        if not stars:
+            if len(items) != count:
                 return Known(False)
-            result = Known(True)
-            for one, item in zip(pattern.patterns, subject.items, strict=True):
-                result = self.choose(
-                    result, partial(self.matches, one, item), always(Known(False))
+            return self.matches_all(list(zip(pattern.patterns, items, strict=True)))
+        if len(items) < count - 1:
+            return Known(False)
+        star, extra = stars[0], len(items) - count + 1
+        one = pattern.patterns[star]
+        assert isinstance(one, ast.MatchStar)
+        rest = items[star : star + extra]
+        patterns = [*pattern.patterns[:star], *pattern.patterns[star + 1 :]]
+        others = [*items[:star], *items[star + extra :]]
+        found = self.matches_all(list(zip(patterns, others, strict=True)))
+        if one.name is not None:
+            self.bind_name(one.name, self.new_list(rest))
+        return found
+
+    def matches_mapping(self, pattern: ast.MatchMapping, subject: Any) -> Any:
+        if not isinstance(subject, DictRef):
+            return Known(False)
+        held = dict(self.content(subject.cell))
+        keys = [self.key(self.value(k)) for k in pattern.keys]
+        if any(k not in held for k in keys):
+            return Known(False)
+        pairs = [(p, held.pop(k)) for p, k in zip(pattern.patterns, keys, strict=True)]
+        found = self.matches_all(pairs)
+        if pattern.rest is not None:
+            self.bind_name(pattern.rest, self.new_dict(held))
+        return found
+
+    def matches_class(self, pattern: ast.MatchClass, subject: Any) -> Any:
+        kind = self.value(pattern.cls)
+        test = self.call_value(Known(isinstance), [subject, kind], {})
+        if not isinstance(test, Known) or not isinstance(kind, Known):
+            raise self.refuse("which class this is must be known", None, pattern)
+        if not test.value:
+            return Known(False)
+        names = getattr(kind.value, "__match_args__", ())
+        if pattern.patterns and not names:
+            return self.matches(pattern.patterns[0], subject)
+        named = [*names[: len(pattern.patterns)], *pattern.kwd_attrs]
+        return self.matches_all(
+            [
+                (one, self.attribute(subject, name))
+                for one, name in zip(
+                    [*pattern.patterns, *pattern.kwd_patterns], named, strict=True
                 )
-            return result
-        raise self.refuse(
-            "only constants, names and `|` are supported in a pattern", None, pattern
+            ]
         )
 
 

@@ -11,10 +11,21 @@ from abc import abstractmethod
 from functools import lru_cache
 from typing import Any
 
-from ..graph import Value
+import numpy as np
+
+from ..graph import EFFECTS, Value
 from ..infer import resolve
 from ..operations import REGISTRY
-from .abstract import Array, Known, ListRef, RunList, Tup, View
+from .abstract import (
+    Array,
+    Known,
+    ListRef,
+    Obj,
+    Poison,
+    RunList,
+    Tup,
+    View,
+)
 from .attributes import Attributes
 from .operations import (
     ARRAY_KEYWORDS,
@@ -35,6 +46,12 @@ from .operations import (
 )
 
 __all__ = ["Library"]
+
+JOINING = frozenset(
+    f"np.{n}"
+    for n in "concatenate stack vstack hstack dstack column_stack append".split()
+)
+"""Functions that make arrays of the lists among what they join."""
 
 ORDERED = frozenset({"np.ravel", "np.reshape", "np.copy"})
 """Functions that may be asked for the memory order that an array has."""
@@ -77,10 +94,7 @@ class Library(Attributes):
         """Call a function of NumPy, math or SciPy: append its node."""
         args = [self.settled(a) for a in args]
         if op.startswith("np.random."):
-            raise self.refuse(
-                f"`{op}` draws random numbers from a hidden state",
-                "pass a generator: `def loss(x, rng): ... rng.normal(size=3)`.",
-            )
+            return self.random_op(op, args, kwargs)
         handler = OPERATIONS.get(op)
         if handler is not None:
             found = handler(self, args, kwargs)
@@ -114,8 +128,30 @@ class Library(Attributes):
             return out
         return result
 
+    def random_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Make a seeded generator, or draw what nothing may depend on."""
+        given = [self.operand(a) for a in args]
+        named = {k: self.operand(a) for k, a in kwargs.items()}
+        if op in ("np.random.default_rng", "np.random.RandomState"):
+            seeded = [*given, *named.values()]
+            if seeded and seeded[0] is not None:
+                made = self.emit(op, *given, **named)
+                cell = self.fresh()
+                self.state["h", cell] = {"__class__": np.random.Generator}
+                return Obj(made, np.random.default_rng(0), cell)
+        reason = f"`{op}` draws random numbers from a hidden state"
+        hint = "pass a generator: `def loss(x, rng): ... rng.normal(size=3)`."
+        if op not in EFFECTS:
+            raise self.refuse(reason, hint)
+        self.effect(op, *given, **named)
+        if op == "np.random.seed":
+            return Known(None)
+        return Poison(reason, hint)
+
     def plain_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Append the node of a function call and wrap its outputs."""
+        if op in JOINING and args:
+            args = self.joined_lists(op, args)
         if op not in SEQUENCES:
             args = [self.as_array(op, k, a) for k, a in enumerate(args)]
         self.check_static_arguments(op, args, kwargs)
@@ -236,6 +272,22 @@ class Library(Attributes):
                 more = self.emit("lt", len(ends) - 2, rest)
                 ends[-1] = self.emit("add", ends[-1], more)
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+    def joined_lists(self, op: str, args: list[Any]) -> list[Any]:
+        """Return arguments whose lists of numbers are arrays, as NumPy makes them."""
+
+        def made(item: Any) -> Any:
+            plain = isinstance(item, ListRef | Tup)
+            return self.call_op("np.array", [item], {}) if plain else item
+
+        if op == "np.append":
+            return [made(a) for a in args[:2]] + args[2:]
+        items = (
+            self.sequence_items(args[0]) if isinstance(args[0], ListRef | Tup) else None
+        )
+        if items is None or not any(isinstance(i, ListRef | Tup) for i in items):
+            return args
+        return [Tup(tuple(map(made, items))), *args[1:]]
 
     def check_static_arguments(
         self, op: str, args: list[Any], kwargs: dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import functools
 import inspect
 import types
@@ -237,12 +238,18 @@ class Lowerer(Loops):
                 held[key], tree = self.lift(piece, one, depth + 1)
                 trees.append(tree)
             keys = tuple(actual)
-            return self.new_dict(held), Tree("dict", value, tuple(trees), keys)
+            ref = self.new_dict(held)
+            factory = getattr(actual, "default_factory", None)
+            if factory is not None:
+                self.state["f", ref.cell] = Known(factory)
+            return ref, Tree("dict", value, tuple(trees), keys)
         return self.lift_object(value, actual, depth)
 
     def lift_object(self, value: Value, actual: Any, depth: int) -> tuple[Any, Tree]:
         """Return an object of the user's, or something callable."""
         if is_callable_kind(actual):
+            return Known(actual), Tree("static", value)
+        if isinstance(actual, enum.Enum | set | frozenset | range):
             return Known(actual), Tree("static", value)
         cell = self.fresh()
         held: dict[str, Any] = {"__class__": type(actual)}

@@ -110,19 +110,26 @@ class Subscripts(Expressions):
     def joined_arrays(self, columns: bool, index: Any) -> Any:
         """Lower ``np.c_[a, b]`` and ``np.r_[a, b]`` of arrays and numbers."""
         parts = list(index.items) if isinstance(index, Tup) else [index]
-        strange = (slice, ListRef)
-        if any(
-            isinstance(p, strange)
-            or (isinstance(p, Known) and isinstance(p.value, str))
-            for p in parts
-        ):
-            raise self.refuse(
-                "only arrays and numbers are supported in `np.r_` and `np.c_`"
-            )
+        if any(isinstance(p, Known) and isinstance(p.value, str) for p in parts):
+            raise self.refuse("directives are not supported in `np.r_` and `np.c_`")
+        parts = [self.joined_part(p) for p in parts]
         if columns:
             return self.call_op("np.column_stack", [Tup(tuple(parts))], {})
         flat = [self.call_op("np.atleast_1d", [p], {}) for p in parts]
         return self.call_op("np.concatenate", [Tup(tuple(flat))], {})
+
+    def joined_part(self, part: Any) -> Any:
+        """Return a list as an array, and a slice as the numbers that it stands for."""
+        if isinstance(part, ListRef | Tup):
+            return self.call_op("np.array", [part], {})
+        if not isinstance(part, slice):
+            return part
+        start = Known(0) if part.start is None else part.start
+        step = Known(1) if part.step is None else part.step
+        if isinstance(step, Known) and isinstance(step.value, complex):
+            count = Known(int(abs(step.value)))
+            return self.call_op("np.linspace", [start, part.stop, count], {})
+        return self.call_op("np.arange", [start, part.stop, step], {})
 
     def sequence_item(self, item: Any, index: Any) -> Any:
         """Read an item of a tuple or a list."""

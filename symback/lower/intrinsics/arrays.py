@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,30 @@ def _array(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 def _op_of(low: Any, args: Args) -> str:
     return "np.array"
+
+
+@operation("np.einsum")
+def _einsum(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Write subscripts that are lists of numbers as the letters that they mean."""
+    if not args or (isinstance(args[0], Known) and isinstance(args[0].value, str)):
+        return NotImplemented
+
+    def letters(item: Any) -> str:
+        found = ""
+        for one in low.known_items(item):
+            if not isinstance(one, Known):
+                raise low.need_static(low.operand(one), "subscripts must be known")
+            place = one.value
+            found += "..." if place is Ellipsis else string.ascii_letters[place - 26]
+        return found
+
+    operands, subscripts = args[0::2], args[1::2]
+    output = ""
+    if len(operands) > len(subscripts):
+        output = "->" + letters(operands[-1])
+        operands = operands[:-1]
+    text = ",".join(map(letters, subscripts)) + output
+    return low.call_op("np.einsum", [Known(text), *operands], kwargs)
 
 
 @operation("np.copy")

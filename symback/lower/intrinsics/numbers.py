@@ -168,6 +168,13 @@ for _scalar in (
     np.complex64,
     np.int64,
     np.int32,
+    np.int16,
+    np.int8,
+    np.uint64,
+    np.uint32,
+    np.uint16,
+    np.uint8,
+    np.float16,
     np.bool_,
 ):
 
