@@ -93,6 +93,11 @@ class Library(Attributes):
     def call_op(self, op: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function of NumPy, math or SciPy: append its node."""
         args = [self.settled(a) for a in args]
+        if op.startswith("scipy.sparse.") and op not in REGISTRY:
+            raise self.refuse(
+                f"`{op}` makes a sparse matrix, which is no array",
+                "use a dense array: `S.toarray()`.",
+            )
         if op.startswith("np.random."):
             return self.random_op(op, args, kwargs)
         handler = OPERATIONS.get(op)

@@ -282,3 +282,13 @@ def test_draws_from_a_hidden_state_reach_no_loss():
 
     with pytest.raises(symback.UnsupportedSyntaxError, match="hidden state"):
         symback.grad(f)(X)
+
+
+def test_a_sparse_matrix_is_refused_by_name():
+    sparse = pytest.importorskip("scipy.sparse")
+
+    def f(x):
+        return np.sum(sparse.csr_matrix(np.eye(3)).dot(x) ** 2)
+
+    with pytest.raises(symback.UnsupportedSyntaxError, match="sparse matrix"):
+        symback.grad(f)(X)
