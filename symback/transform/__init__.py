@@ -1,11 +1,12 @@
 """The chain rule: from a graph to the graph of its value and derivative.
 
+>>> from symback.assumptions import Assumptions
 >>> from symback.graph import Graph
 >>> from symback.infer import Sampler
 >>> from symback.inference import SampledTypes
 >>> from symback.lower.rules import RuleGraphs
 >>> graph = Graph.parse("graph f(x):\\n  y = np.tanh(x)\\n  -> y")
->>> types = SampledTypes(Sampler(), "generic")
+>>> types = SampledTypes(Sampler(), Assumptions(generic=True))
 >>> joint = vjp(graph, ["x"], types, RuleGraphs(types))
 >>> print(joint)
 graph f(x):

@@ -674,6 +674,7 @@ CALLS |= {
         call(numbers(5), [V, W[:2]], skip=("arrays",)),
         call(M, [M[:, :1], M[:, 1:]], 1, skip=("arrays",)),
     ],
+    "runtime.add_lists": [call([1.5, 2.5], [0.5, 0.25])],
     "runtime.list_add": [call([1.5, 2.5, 3.5], slice(1, 3), [0.5, 0.25])],
 }
 CALLS |= {
