@@ -22,6 +22,7 @@ from .form import (
 )
 from .graph import Graph
 from .loop import Loop
+from .retype import retype
 from .shapes import unbroadcast
 from .structure import Tree
 
@@ -43,6 +44,7 @@ __all__ = [
     "leaves",
     "map_leaves",
     "replaced",
+    "retype",
     "substitute",
     "unbroadcast",
 ]
