@@ -30,17 +30,20 @@ def assert_gradient(
     f: Callable[..., Any],
     *args: Any,
     wrt: str | int | tuple[str | int, ...] | None = None,
+    gradient: Callable[..., Any] | None = None,
     step: float | None = None,
     per_coordinate: bool | None = None,
     **kwargs: Any,
 ) -> GradientCheck:
-    """Assert that the generated gradient of a function agrees with finite differences.
+    """Assert that the gradient of a function agrees with finite differences.
 
     Args:
         f: the function, decorated with `symback.differentiable` or plain.
         args, kwargs: its arguments.
         wrt: the parameters to differentiate by; None for those of a decorated function,
             or all parameters of a plain one that are floats or hold arrays of them.
+        gradient: judge it instead of the generated one: a function of the same
+            parameters that returns the gradient, or value and gradient.
         step: of the differences; None to find one.
         per_coordinate: True for a row for each number, False for random directions.
 
@@ -49,7 +52,7 @@ def assert_gradient(
     """
     __tracebackhide__ = True
     found: GradientCheck = _differentiable(f, args, kwargs, wrt).check(
-        *args, step=step, per_coordinate=per_coordinate, **kwargs
+        *args, gradient=gradient, step=step, per_coordinate=per_coordinate, **kwargs
     )
     if not found.ok:
         raise AssertionError(str(found))
@@ -60,17 +63,18 @@ def assert_proved(
     f: Callable[..., Any],
     *args: Any,
     wrt: str | int | tuple[str | int, ...] | None = None,
+    gradient: Callable[..., Any] | None = None,
     points: int = 8,
     digits: int = 50,
     seconds: float = 30,
     **kwargs: Any,
 ) -> Comparison:
-    """Assert that the generated gradient equals SymPy's derivative, proved.
+    """Assert that the gradient equals SymPy's derivative, proved.
 
     Args:
         f: the function, decorated with `symback.differentiable` or plain.
         args, kwargs: its arguments.
-        wrt: as in `assert_gradient`.
+        wrt, gradient: as in `assert_gradient`.
         points, digits, seconds: as in `DifferentiableFunction.compare`.
 
     Raises:
@@ -79,7 +83,12 @@ def assert_proved(
     """
     __tracebackhide__ = True
     found: Comparison = _differentiable(f, args, kwargs, wrt).compare(
-        *args, points=points, digits=digits, seconds=seconds, **kwargs
+        *args,
+        gradient=gradient,
+        points=points,
+        digits=digits,
+        seconds=seconds,
+        **kwargs,
     )
     if found.verdict != "proved":
         raise AssertionError(str(found))

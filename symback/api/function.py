@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import SymbackError, UnsupportedSyntaxError
+from ..errors import NotDifferentiableError, SymbackError, UnsupportedSyntaxError
 from .binding import Wrt
 from .cache import GENERATING, Cached
 
@@ -135,9 +135,28 @@ class DifferentiableFunction(Cached[P, R]):
             source,
         )
 
+    def _refuse_clash(
+        self, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Refuse a parameter that a witness has an option of the same name for."""
+        options = inspect.signature(getattr(type(self), method)).parameters
+        clash = [n for n in self._names if n in options and n != "self"]
+        if not clash:
+            return
+        bound = self.__signature__.bind_partial(*args, **kwargs).arguments
+        for name in clash:
+            if name not in bound:
+                raise NotDifferentiableError(
+                    f"`{name}` is a parameter of `{self.__name__}` and an option of "
+                    f"`{method}`: `{name}=` means the option",
+                    None,
+                    f"give the parameter by its position: `f.{method}(...)`.",
+                )
+
     def compare(
         self,
         *args: Any,
+        gradient: Callable[..., Any] | None = None,
         points: int = 8,
         digits: int = 50,
         seconds: float = 30,
@@ -145,17 +164,21 @@ class DifferentiableFunction(Cached[P, R]):
     ) -> Comparison:
         """Compare SymPy's derivative with the generated one, entry by entry.
 
+        gradient : judge it instead: any function of the same parameters that returns
+            what `grad_fn` returns, or value and gradient.
         points, digits : how many random points, to how many decimal digits.
         seconds : the limit of time in total.
         """
         from ..verify import compare
 
+        self._refuse_clash("compare", args, kwargs)
         return compare(
             self._function,
             args,
             kwargs,
             wrt=self._wrt_result,
             generate=self._generated,
+            gradient=gradient,
             points=points,
             digits=digits,
             seconds=seconds,
@@ -200,6 +223,7 @@ class DifferentiableFunction(Cached[P, R]):
     def check(
         self,
         *args: Any,
+        gradient: Callable[..., Any] | None = None,
         step: float | None = None,
         per_coordinate: bool | None = None,
         directions: int = 3,
@@ -208,6 +232,8 @@ class DifferentiableFunction(Cached[P, R]):
     ) -> GradientCheck:
         """Compare finite differences with the generated gradient.
 
+        gradient : check it instead: any function of the same parameters that returns
+            what `grad_fn` returns, or value and gradient.
         step : of the central differences; None to find one for each number.
         per_coordinate : True for a row for each number, False for random directions;
             None for directions where there are more than 64 numbers.
@@ -215,17 +241,18 @@ class DifferentiableFunction(Cached[P, R]):
         """
         from ..verify.finite import check
 
+        self._refuse_clash("check", args, kwargs)
         return check(
             self._function,
             args,
             kwargs,
             wrt=self._wrt_result,
-            gradient=self._unwitnessed,
+            gradient=self._unwitnessed if gradient is None else gradient,
             step=step,
             per_coordinate=per_coordinate,
             directions=directions,
             seed=seed,
-            source=lambda: self._for(args, kwargs).source,
+            source=None if gradient else lambda: self._for(args, kwargs).source,
         )
 
 

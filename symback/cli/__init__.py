@@ -78,17 +78,17 @@ def _parser() -> argparse.ArgumentParser:
     graph.add_argument("-o", "--output", metavar="PATH", help="a .txt or .dot file")
 
     compare = _command(
-        commands, "compare", _compare, "SymPy's derivative against the generated source"
+        commands, "compare", _compare, "SymPy's derivative against a gradient"
     )
     _add_target(compare)
+    _add_gradient(compare)
     compare.add_argument("--points", type=_count, default=8, help="random points (8)")
     compare.add_argument("--digits", type=_count, default=50, help="of precision (50)")
     compare.add_argument("--seconds", type=_above_0, default=30, help="budget (30)")
 
-    check = _command(
-        commands, "check", _check, "finite differences against the generated source"
-    )
+    check = _command(commands, "check", _check, "finite differences against a gradient")
     _add_target(check)
+    _add_gradient(check)
     check.add_argument("--step", type=_above_0, help="of the differences (chosen)")
 
     _command(commands, "demo", _demo, "train a network on real data, and prove it")
@@ -126,6 +126,21 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of random numbers (0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_gradient(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--gradient",
+        metavar="FILE:GRAD",
+        help="judge this function instead of the generated source: it takes the same "
+        "parameters and returns the gradient, or value and gradient",
+    )
+
+
+def _given(options: argparse.Namespace) -> Any:
+    from symback.cli.target import find
+
+    return None if options.gradient is None else find(options.gradient)
 
 
 def _count(text: str) -> int:
@@ -224,6 +239,7 @@ def _compare(options: argparse.Namespace) -> Result:
     args, kwargs = _arguments(options, function)
     result = function.compare(
         *args,
+        gradient=_given(options),
         points=options.points,
         digits=options.digits,
         seconds=options.seconds,
@@ -245,7 +261,9 @@ def _compare(options: argparse.Namespace) -> Result:
 def _check(options: argparse.Namespace) -> Result:
     function = _function(options)
     args, kwargs = _arguments(options, function)
-    result = function.check(*args, step=options.step, **kwargs)
+    result = function.check(
+        *args, gradient=_given(options), step=options.step, **kwargs
+    )
     columns = (
         "name",
         "index",

@@ -45,16 +45,19 @@ def compare(
     kwargs: Mapping[str, Any],
     *,
     wrt: tuple[str, ...] | str,
-    generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated],
+    generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated] | None = None,
+    gradient: Callable[..., Any] | None = None,
     points: int = 8,
     digits: int = 50,
     seconds: float = 30,
 ) -> Comparison:
-    """Compare SymPy's derivative of `fn` with a generated gradient, entry by entry.
+    """Compare SymPy's derivative of `fn` with a gradient, entry by entry.
 
     wrt : one name (a single gradient) or a tuple of names (a tuple of gradients).
     generate : gives the source specialised to some arguments; called with the caller's,
         or with smaller ones.
+    gradient : judged in its place: a function of the same parameters that returns the
+        gradient, or value and gradient.
     points, digits, seconds : random points, decimal digits, and the limit of time.
     """
     from .comparison import run
@@ -65,6 +68,7 @@ def compare(
         dict(kwargs),
         wrt=wrt,
         generate=generate,
+        gradient=gradient,
         points=points,
         digits=digits,
         seconds=seconds,

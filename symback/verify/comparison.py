@@ -24,12 +24,13 @@ from .concolic import Concolic
 from .deadline import TimedOut, interrupting
 from .elements import SymbolicValueError
 from .judging import ROUNDING
+from .loaded import Loaded, code_holder, load
 from .points import random_point, same_point
-from .program import CannotRunError, Loaded, Traced, load
+from .program import CannotRunError, Traced
 from .progress import Progress
 from .proving import STATEMENTS
 from .result import Comparison, Culprit
-from .rounding import constants_of, rounds_constants
+from .rounding import code_rounds, constants_of, rounds_constants
 from .settling import Settling
 from .slopes import directional
 from .state import Region, Step
@@ -56,7 +57,8 @@ def run(
     kwargs: dict[str, Any],
     *,
     wrt: tuple[str, ...] | str,
-    generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated],
+    generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated] | None,
+    gradient: Callable[..., Any] | None = None,
     points: int = 8,
     digits: int = 50,
     seconds: float = 30.0,
@@ -72,6 +74,8 @@ def run(
                 f"`{name}` is no parameter of the function", hint=f"it has {known}"
             )
     work = Work(fn, parameters, values, names, single, generate, digits, seconds)
+    if gradient is not None:
+        work.judge_given(gradient)
     work.run(points)
     return work.result
 
@@ -100,12 +104,14 @@ class Work(Settling):
             result.unfinished += self.open_rows()
 
     def steps(self, points: int, step: Step) -> None:
-        step("generating the source")
-        generated = self.generate(*self.call())
-        self.real = load(generated.source, generated.name, generated.captured)
+        generated = None
+        if self.generate is not None:
+            step("generating the source")
+            generated = self.generate(*self.call())
+            self.real = load(generated.source, generated.name, generated.captured)
         self.programs.loaded = self.real
-        self.result.source = generated.source
-        step("running the source")
+        self.result.source = self.real.source
+        step("running the gradient")
         self.float_run()
         reason = self.complex_parameter()
         if reason:
@@ -167,7 +173,7 @@ class Work(Settling):
                 and not isinstance(error.__cause__, (ZeroDivisionError, OverflowError))
                 and self.function_runs(values, finite=False)
             ):
-                self.result.failure = f"the generated source fails: {error.reason}"
+                self.result.failure = f"{self.who} fails: {error.reason}"
             return False
         finite = traced.tape.reals.finite
         if traced.tape.undefined and not own:
@@ -245,10 +251,12 @@ class Work(Settling):
     def may_round(self) -> bool:
         """Return whether the generated source holds constants rounded to float64."""
         known: set[float] = set()
-        code = getattr(inspect.unwrap(self.programs.fn), "__code__", None)
+        code = getattr(code_holder(self.programs.fn), "__code__", None)
         if code is not None:
             known = constants_of(code)
-        return rounds_constants(self.programs.generated.source, known)
+        if self.real.given:
+            return code_rounds(code_holder(self.real.function), known)
+        return rounds_constants(self.programs.judged.source, known)
 
     def settle_rounding(self, points: int, step: Step) -> None:
         """Find a reading of constants in which nothing differs by their rounding.
@@ -336,7 +344,7 @@ class Work(Settling):
 
         def gradient(*a: Any, **k: Any) -> Any:
             bound, _ = bind(programs.fn, a, k)
-            call = programs.call_generated
+            call = programs.call_judged
             return call(loaded.function, bound, loaded.captured)[1]
 
         wrt = programs.wrt[0] if programs.single else programs.wrt
@@ -351,11 +359,12 @@ class Work(Settling):
 
         compare_by_numbers(self, points, step)
 
-    def find_culprit(self, generated: Generated) -> None:
+    def find_culprit(self, generated: Generated | None) -> None:
         from .culprit import find
 
         try:
-            self.result.culprit = self.by_graph(generated) or find(self, generated)
+            by_graph = None if generated is None else self.by_graph(generated)
+            self.result.culprit = by_graph or find(self)
         except (TimedOut, CannotRunError):
             self.clock.check()
 
@@ -370,7 +379,7 @@ class Work(Settling):
         values = self.refuting[min(1, len(self.refuting) - 1)]
         if self.programs.replaced:
             values = self.values  # captured arrays have their own sizes only
-        elif self.shrunk.sizes:
+        elif self.shrunk.sizes and self.generate is not None:
             generated = self.generate(*self.call_with(same_point(values)))
         loaded = load(generated.source, generated.name, generated.captured)
         args, kwargs = self.call_with(same_point(values))

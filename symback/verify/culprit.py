@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import Generated
 from .concolic import Concolic, Tape
 from .deadline import Clock
 from .expressions import adjoints, partials
@@ -200,8 +199,8 @@ class _Search:
         self.truth = truth
         self.clock = Clock(min(SECONDS, work.clock.left))
         self.values = values
-        loaded = work.programs.generated
-        self.probed = Probed(loaded.source, loaded.name)
+        loaded = work.programs.judged
+        self.probed = Probed(loaded)
         self.captured = {
             k: work.programs.replaced.get(id(v), v) for k, v in loaded.captured.items()
         }
@@ -218,7 +217,7 @@ class _Search:
         with warnings.catch_warnings(), redirect_stdout(StringIO()):
             warnings.simplefilter("ignore")
             found = self.probed.run(
-                lambda function: programs.call_generated(
+                lambda function: programs.call_judged(
                     function, same_point(self.values), self.captured
                 ),
                 put,
@@ -337,7 +336,7 @@ def _close(a: Any, b: Any) -> bool:
     return bool(np.all(np.abs(np.asarray(a) - b) <= 1e-9 * size))
 
 
-def find(work: Work, generated: Generated) -> Culprit | None:
+def find(work: Work) -> Culprit | None:
     """Return the culprit of a refuted comparison, or None where it was not found."""
     if not work.refuting or work.result.failure:
         return None
@@ -385,8 +384,9 @@ def _named(search: _Search, best: Success) -> Culprit:
         # Passed back rightly, and spoilt after: by what made the argument.
         maker = search.truth.maker(edge)
         if maker is not None:
-            return _culprit(maker, probed.source[line - 1].strip(), line, why)
-    return _culprit(edge, probed.source[line - 1].strip(), line, why)
+            edge = maker
+    text, number = probed.line(line)
+    return _culprit(edge, text, number, why, probed.file)
 
 
 def _missing(search: _Search, best: Success) -> tuple[Edge, str]:
@@ -413,7 +413,9 @@ def _guessed(search: _Search) -> Culprit | None:
     return None
 
 
-def _culprit(edge: Edge, emitted: str, emitted_line: int, why: str) -> Culprit:
+def _culprit(
+    edge: Edge, emitted: str, emitted_line: int, why: str, judged: str = ""
+) -> Culprit:
     event = edge.event
     nodes = [n for n in event.inputs[edge.position].reshape(-1)]
     names = [n.payload for n in nodes if isinstance(n, Concolic) and n.op == "input"]
@@ -421,6 +423,7 @@ def _culprit(edge: Edge, emitted: str, emitted_line: int, why: str) -> Culprit:
     if not argument and len(event.inputs) > 1:
         argument = f"argument {edge.position + 1}"
     return Culprit(
+        judged=judged,
         op=event.op,
         file=event.file,
         line=event.line,

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from .checked import CheckRow, GradientCheck, agree, relative
+from .checked import TOLERANCE, CheckRow, GradientCheck, agree, relative
 from .inputs import Inputs, Leaf
+from .loaded import split
 from .steps import Slope, first_step, slope
 from .structure import leaves, rebuild
 
@@ -76,8 +77,11 @@ def check(
         **{k: rebuild(a, k, _same_draw) for k, a in kwargs.items()},
     )
     work = _Check(inputs, step, directions, seed)
-    work.read_gradient((given,) if isinstance(wrt, str) else given)
+    single = isinstance(wrt, str)
+    said, given = split(given, inputs.arguments, names, single)
+    work.read_gradient((given,) if single else given)
     value = inputs.value({})
+    work.compare_value(said, value)
     if not math.isfinite(value):
         work.result.undefined = str(value)
         work.result.findings.append(
@@ -123,11 +127,13 @@ class _Check:
         self.analytic = True
         self.largest = 0.0
 
-    def read_gradient(self, given: tuple[Any, ...]) -> None:
+    def read_gradient(self, given: Any) -> None:
         """Take the gradient's leaves; one of a wrong form is a wrong row."""
+        if not isinstance(given, (tuple, list)) or len(given) != len(self.inputs.wrt):
+            given = ()  # then every part of it is missing
         found = {
             name: leaf
-            for parameter, part in zip(self.inputs.wrt, given, strict=True)
+            for parameter, part in zip(self.inputs.wrt, given, strict=False)
             for name, leaf in leaves(part, parameter)
         }
         for number, leaf in enumerate(self.inputs.leaves):
@@ -151,6 +157,22 @@ class _Check:
                 if shape == leaf.value.shape[::-1]:
                     text += ": it is transposed"
                 self._malformed(leaf, text)
+
+    def compare_value(self, said: Any, value: float) -> None:
+        """Note where the value that came with the gradient is not the function's."""
+        if said is None:
+            return
+        got = float(np.asarray(said).reshape(()))
+        narrow = max((leaf.precision for leaf in self.inputs.leaves), default=0.0)
+        if not math.isclose(got, value, rel_tol=max(TOLERANCE, 1e3 * narrow)) and (
+            math.isfinite(value)
+        ):
+            nan = math.nan
+            row = CheckRow("value", None, got, value, nan, False, (nan, nan), False)
+            self.result.rows.append(row)
+            self.result.findings.append(
+                f"the value is {got:.12g}, that of the function {value:.12g}"
+            )
 
     def _malformed(self, leaf: Leaf, text: str) -> None:
         nan = math.nan

@@ -97,7 +97,7 @@ class Judging(State):
     ) -> None:
         if name == "the value":
             self.result.failure = self.result.failure or (
-                f"the generated source returns {float(got):.12g} where the function "
+                f"{self.who} returns {float(got):.12g} where the function "
                 f"is {float(expected):.12g}"
             )
             return
@@ -115,7 +115,7 @@ class Judging(State):
         row.verdict = "refuted"
         row.how = f"{self.digits} digits at point {self.tried}"
         if off is None:
-            row.how = f"the generated source gives {float(got)} at point {self.tried}"
+            row.how = f"{self.who} gives {float(got)} at point {self.tried}"
         row.point, row.expected, row.got = dict(numbers), float(expected), float(got)
 
     def kinks(

@@ -7,12 +7,18 @@ can ask which single value, put right, makes the whole gradient right.
 from __future__ import annotations
 
 import ast
+import contextlib
+import inspect
 import re
+import textwrap
+import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from .loaded import Loaded, code_holder
 
 __all__ = ["Probed", "Reading"]
 
@@ -146,15 +152,24 @@ def user_lines(source: str) -> dict[int, int]:
 
 
 class Probed:
-    """A generated function with probes."""
+    """A judged function with probes.
 
-    def __init__(self, source: str, name: str) -> None:
+    file : where the lines of a given one are; "" for a generated text.
+    """
+
+    def __init__(self, loaded: Loaded) -> None:
+        source, name = loaded.source, loaded.name
+        if loaded.given:
+            source = textwrap.dedent(source)
         tree = ast.parse(source)
         insert = _Insert(_backward_line(source))
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
+                node.decorator_list = []
                 insert.generic_visit(node)
         ast.fix_missing_locations(tree)
+        self.file = loaded.file if loaded.given else ""
+        self.first = loaded.first
         self.lines = insert.lines
         self.texts = insert.texts
         self.places = user_lines(source)
@@ -162,9 +177,27 @@ class Probed:
         self.readings: list[Reading] = []
         self._counts: dict[int, int] = {}
         self._put: Mapping[int, Sequence[Any]] = {}
-        namespace: dict[str, Any] = {"__name__": "symback_probed", PROBE: self._probe}
+        namespace: dict[str, Any] = {"__name__": "symback_probed"}
+        held = code_holder(loaded.function) if loaded.given else None
+        if held is not None:
+            namespace = dict(held.__globals__)
+            with contextlib.suppress(ValueError):  # a name that is not yet assigned
+                namespace |= inspect.getclosurevars(held).nonlocals
+        namespace[PROBE] = self._probe
         exec(compile(tree, "<probed>", "exec"), namespace)
-        self.function: Callable[..., Any] = namespace[name]
+        made = namespace[name]
+        if held is not None:
+            made.__defaults__, made.__kwdefaults__ = (
+                held.__defaults__,
+                held.__kwdefaults__,
+            )
+            if isinstance(loaded.function, types.MethodType):
+                made = types.MethodType(made, loaded.function.__self__)
+        self.function: Callable[..., Any] = made
+
+    def line(self, number: int) -> tuple[str, int]:
+        """Return the text of a line, and its number in the file that it is from."""
+        return self.source[number - 1].strip(), number + self.first - 1
 
     def _probe(self, number: int, value: Any) -> Any:
         real = isinstance(value, (float, np.floating)) or (

@@ -22,6 +22,7 @@ from .concolic import Concolic, Tape
 from .deadline import TimedOut
 from .elements import Element, Home, SymbolicValueError
 from .functions import is_complex
+from .loaded import Loaded, code_holder, split
 from .precise import PreciseHome
 from .rebind import Rebinder
 from .standin import using
@@ -60,27 +61,6 @@ class Traced:
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A generated module, executed."""
-
-    function: Callable[..., Any]
-    source: str
-    file: str
-    name: str
-    captured: Mapping[str, Any]
-
-
-def load(source: str, name: str, captured: Mapping[str, Any]) -> Loaded:
-    """Execute a generated module and take its function."""
-    file = f"<compared {name} {abs(hash(source)):x}>"
-    lines = source.splitlines(keepends=True)
-    linecache.cache[file] = (len(source), None, lines, file)
-    namespace: dict[str, Any] = {"__name__": "symback_generated"}
-    exec(compile(source, file, "exec"), namespace)
-    return Loaded(namespace[name], source, file, name, captured)
-
-
 class Programs:
     """The user's function and the generated source of its gradient."""
 
@@ -100,13 +80,12 @@ class Programs:
         self.literals = False
         self.loaded: Loaded | None = None
         self.replaced: dict[int, Any] = {}
-        code = getattr(inspect.unwrap(fn), "__code__", None)
-        code = code or getattr(getattr(fn, "__func__", None), "__code__", None)
+        code = getattr(code_holder(fn), "__code__", None)
         self.user_file = code.co_filename if code else ""
 
     @property
-    def generated(self) -> Loaded:
-        """Return the generated program that runs now."""
+    def judged(self) -> Loaded:
+        """Return the program that is judged now: generated, or the caller's own."""
         assert self.loaded is not None
         return self.loaded
 
@@ -119,12 +98,15 @@ class Programs:
         return {p: rebuild(v, p, partial(convert, p)) for p, v in values.items()}
 
     def _call(
-        self, function: Callable[..., Any], values: Mapping[str, Any], rebind: Rebinder
+        self,
+        function: Callable[..., Any],
+        values: Mapping[str, Any],
+        rebind: Rebinder | None,
     ) -> Any:
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         for p, parameter in self.parameters.items():
-            value = _with_classes(values[p], rebind)
+            value = values[p] if rebind is None else _with_classes(values[p], rebind)
             if parameter.kind is parameter.VAR_POSITIONAL:
                 args.extend(value)
             elif parameter.kind is parameter.VAR_KEYWORD:
@@ -138,16 +120,14 @@ class Programs:
     def on_elements(self, home: Home, values: Mapping[str, Any], side: str) -> Any:
         """Run one program with elements as arguments; returns what it returns."""
         rebind = Rebinder(self.replaced, self.literals)
-        target = self.fn if side == "function" else self.generated.function
+        target = self.fn if side == "function" else self.judged.function
         home.exact = self.exact
         with using(home), np.errstate(all="ignore"):
             try:
                 function = rebind(target)
                 if side == "gradient":
-                    captured = {
-                        k: rebind(v) for k, v in self.generated.captured.items()
-                    }
-                    return self.call_generated(function, values, captured, rebind)
+                    captured = {k: rebind(v) for k, v in self.judged.captured.items()}
+                    return self.call_judged(function, values, captured, rebind)
                 return self._call(function, values, rebind)
             except (TimedOut, KeyboardInterrupt, CannotRunError):
                 raise
@@ -156,14 +136,20 @@ class Programs:
             except Exception as error:
                 raise self._cannot(side, error) from error
 
-    def call_generated(
+    def call_judged(
         self,
         function: Callable[..., Any],
         values: Mapping[str, Any],
         captured: Mapping[str, Any],
         rebind: Rebinder | None = None,
-    ) -> Any:
-        """Call a generated function: parameters in order, each as one argument."""
+    ) -> tuple[Any, Any]:
+        """Call the judged function; return the value (None: it gives none), gradient.
+
+        A generated one takes the parameters in order, each as one argument.
+        """
+        if self.judged.given:
+            found = self._call(function, values, rebind)
+            return split(found, values, self.wrt, self.single)
         keyword_only = {
             n
             for n, p in inspect.signature(function).parameters.items()
@@ -177,10 +163,11 @@ class Programs:
                 kwargs[p] = value
             else:
                 args.append(value)
-        return function(*args, **kwargs)
+        value, gradient = function(*args, **kwargs)
+        return value, gradient
 
     def _cannot(self, side: str, error: Exception) -> CannotRunError:
-        file = self.user_file if side == "function" else self.generated.file
+        file = self.user_file if side == "function" else self.judged.file
         frames = traceback.extract_tb(error.__traceback__)
         mine = [f for f in frames if f.filename == file]
         symbolic = isinstance(error, SymbolicValueError)
@@ -240,7 +227,7 @@ class Programs:
         tape.watch.side = "gradient"
         result = self.on_elements(tape, self.arguments(values, symbols), "gradient")
         value, found = result
-        traced.value = self.scalar(value, tape)
+        traced.value = loss if value is None else self.scalar(value, tape)
         traced.gradient, traced.problem = self.read(found, values, tape, names)
         return traced
 
@@ -285,7 +272,7 @@ class Programs:
         """Return what the generated function gives with many digits, as elements."""
         args = self.arguments(values, _precise(home, self.wrt))
         value, found = self.on_elements(home, args, "gradient")
-        return self.scalar(value, home), found
+        return value if value is None else self.scalar(value, home), found
 
 
 def is_symbolic(x: Any) -> bool:
@@ -333,7 +320,9 @@ def _with_classes(value: Any, rebind: Rebinder) -> Any:
 def _describe(x: Any) -> str:
     if isinstance(x, (tuple, list)):
         return f"{len(x)} parts"
-    return f"the type {type(x).__name__}"
+    if isinstance(x, np.ndarray):
+        return f"the shape {tuple(map(int, x.shape))}"
+    return f"the type {'float' if isinstance(x, Element) else type(x).__name__}"
 
 
 def _shape_problem(p: str, part: Any, value: Any) -> str:

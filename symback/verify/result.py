@@ -195,7 +195,8 @@ class Culprit:
     """The operation whose local derivative is wrong.
 
     op : the operation, as `np.tanh`; file, line, code : the user's; argument : by which
-    argument the derivative is wrong; emitted : the line of the generated source.
+    argument the derivative is wrong; emitted : the line of the gradient's source.
+    judged : the file of a gradient that was given, "" for the generated source.
     """
 
     op: str
@@ -206,6 +207,7 @@ class Culprit:
     emitted: str = ""
     emitted_line: int = 0
     why: str = ""
+    judged: str = ""
 
     def __str__(self) -> str:
         name = self.file.replace("\\", "/").rpartition("/")[2]
@@ -213,7 +215,9 @@ class Culprit:
         text = f"{name}:{self.line}  {self.code}"
         text += f"\n  the derivative of {self.op}{by} is wrong"
         if self.emitted:
-            text += f"\n  emitted line {self.emitted_line}: {self.emitted}"
+            short = self.judged.replace("\\", "/").rpartition("/")[2]
+            where = f"{short}:" if short else "emitted line "
+            text += f"\n  {where}{self.emitted_line}: {self.emitted}"
         return text + (f"\n  {self.why}" if self.why else "")
 
 
@@ -224,6 +228,7 @@ class Comparison:
     verdict : the weakest of the rows' and of the real-size witnesses'.
     findings : what a person should know besides, NaNs for example.
     sizes : how arrays were shrunk, or ""; source : the generated source compared.
+    judged : the name of the gradient that was given to be judged, "" for the generated.
     complete : False where time or Ctrl-C ended it early; see `unfinished`.
     """
 
@@ -241,6 +246,7 @@ class Comparison:
     unfinished: str = ""
     rounding: float | None = None
     failure: str = ""
+    judged: str = ""
 
     @property
     def verdict(self) -> str:
@@ -264,6 +270,8 @@ class Comparison:
         if self.verdict != "refuted":
             return self
         lines = [f"the generated gradient of {self.name} is wrong"]
+        if self.judged:
+            lines = [f"`{self.judged}` is no gradient of {self.name}"]
         wrong = [r for r in self.rows if r.verdict == "refuted"]
         for row in wrong[:3]:
             lines.append(

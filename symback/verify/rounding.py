@@ -17,7 +17,7 @@ from fractions import Fraction
 from types import CodeType
 from typing import Any
 
-__all__ = ["constants_of", "rounds_constants"]
+__all__ = ["code_rounds", "constants_of", "rounds_constants"]
 
 SIMPLE = 2**20
 """Floats with a denominator up to this are taken for exact: 0.5, 0.375, 3.0."""
@@ -37,6 +37,14 @@ def constants_of(code: CodeType) -> set[float]:
         elif isinstance(c, tuple):
             found |= {i for i in c if isinstance(i, float)}
     return found
+
+
+def code_rounds(function: Any, known: set[float]) -> bool:
+    """Return whether a function's own code holds an inexact float that is not known."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    return any(not _simple(x) for x in constants_of(code) - known)
 
 
 def rounds_constants(source: str, known: set[float]) -> bool:

@@ -10,10 +10,11 @@ from ..infer import silent
 from .deadline import TimedOut
 from .elements import SymbolicValueError
 from .expressions import differentiable
+from .loaded import Loaded, load
 from .paths import other_branch, path_of
 from .points import same_point
 from .precise import PreciseHome
-from .program import CannotRunError, Loaded, load
+from .program import CannotRunError
 from .proving import Proving
 from .result import Row
 from .shrink import Shrunk, candidates, shrink_array
@@ -46,8 +47,8 @@ class Running(Proving):
         programs = self.programs
         try:
             with silent():
-                _, found = programs.call_generated(
-                    programs.generated.function, values, programs.generated.captured
+                _, found = programs.call_judged(
+                    programs.judged.function, values, programs.judged.captured
                 )
         except KeyboardInterrupt:
             raise
@@ -58,7 +59,7 @@ class Running(Proving):
                     f"the source was not run in float64 at your point: {what}"
                 )
             else:
-                self.result.failure = f"the generated source fails: {what}"
+                self.result.failure = f"{self.who} fails: {what}"
             return
         for p in values:
             for (name, a), (_, b) in zip(
@@ -67,9 +68,7 @@ class Running(Proving):
                 if isinstance(a, np.ndarray) and not np.array_equal(
                     a, b, equal_nan=a.dtype.kind in "fc"
                 ):
-                    self.result.failure = (
-                        f"the generated source changes the argument {name}"
-                    )
+                    self.result.failure = f"{self.who} changes the argument {name}"
         parts = (found,) if programs.single else found
         if isinstance(parts, (tuple, list)):
             for p, part in zip(programs.wrt, parts, strict=False):
@@ -204,7 +203,7 @@ class Running(Proving):
                 (c.file, c.line) for c in traced.tape.conditions if c.side == "function"
             }
         except CannotRunError as error:
-            who = "the function" if error.side == "function" else "the generated source"
+            who = "the function" if error.side == "function" else self.who
             reasons.append(f"{who} does not run on symbols: {error.reason}")
             return False
         except SymbolicValueError as error:
@@ -219,7 +218,7 @@ class Running(Proving):
 
     def source_for(self, shrunk: Shrunk, captured: dict[str, Any]) -> Loaded:
         """Return the source for smaller arrays: the same, unless sizes are in it."""
-        if not shrunk.sizes or captured:
+        if not shrunk.sizes or captured or self.generate is None:
             # Captured arrays cannot be given to the generator at another size.
             return self.real
         try:

@@ -13,9 +13,10 @@ from ..infer import silent
 from . import Generated
 from .concolic import Concolic, Tape
 from .deadline import Clock, interrupting
+from .loaded import Loaded, given
 from .paths import Path, Place
 from .points import same_point
-from .program import Loaded, Programs, Traced, is_integral, is_symbolic
+from .program import Programs, Traced, is_integral, is_symbolic
 from .result import Comparison, Row
 from .shrink import Shrunk
 from .structure import entries, leaves
@@ -50,7 +51,7 @@ class State:
         values: dict[str, Any],
         wrt: tuple[str, ...],
         single: bool,
-        generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated],
+        generate: Callable[[tuple[Any, ...], dict[str, Any]], Generated] | None,
         digits: int,
         seconds: float,
     ) -> None:
@@ -60,6 +61,7 @@ class State:
         self.values = values
         self.parameters = parameters
         self.generate = generate
+        self.who = "the generated source"
         self.programs = Programs(fn, parameters, wrt, single)
         self.result = Comparison(getattr(fn, "__name__", "the function"))
         self.shrunk = Shrunk(values, {}, follow=False)
@@ -83,6 +85,13 @@ class State:
         self.unsure = ""
         # Why the function has no value at the caller's point, if it has none.
         self.nowhere = ""
+
+    def judge_given(self, gradient: Callable[..., Any]) -> None:
+        """Judge a callable of the caller's in place of what is generated."""
+        self.generate = None
+        self.real = given(gradient)
+        self.who = f"`{self.real.name}`"
+        self.result.judged = self.real.name
 
     def call(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the caller's arguments as (args, kwargs)."""
