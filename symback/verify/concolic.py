@@ -187,6 +187,7 @@ class Tape(Home):
         self.inputs: dict[str, Concolic] = {}
         self.watch = Watch()
         self.recorder: Any = None
+        self.signs: dict[int, int] = {}  # known from the form of nodes, by index
         self.undefined = False  # whether a NaN has decided a comparison
         self._table: dict[Any, Concolic] = {}
         self._conditions: dict[Any, Condition] = {}

@@ -7,13 +7,15 @@ written with exp, sin and cos are points of a circle, roots are roots.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from random import Random
 from typing import Any
 
 from .concolic import Concolic
+from .signs import sign_of
 
-__all__ = ["Trial", "Unknown", "Unlucky"]
+__all__ = ["Poisoned", "Trial", "Unknown", "Unlucky"]
 
 TERMS = 200
 """Terms of a sum that are searched for a common exponential factor."""
@@ -30,8 +32,16 @@ Terms = dict[Any, Fraction]
 """A sum of rational multiples of leaves; see `Trial.linear`."""
 
 
+POISON = object()
+"""In place of a value that needs a root which this point has not."""
+
+
 class Unlucky(Exception):  # noqa: N818 - a reason to try again, not an error
     """This point divides by zero or has no root; another will do."""
+
+
+class Poisoned(Exception):  # noqa: N818 - an answer, not an error
+    """There is no root of this order here; what does not need it may go on."""
 
 
 class Unknown(Exception):  # noqa: N818 - an answer, not an error
@@ -39,9 +49,18 @@ class Unknown(Exception):  # noqa: N818 - an answer, not an error
 
 
 class Trial:
-    """One random point of the field."""
+    """One random point of the field.
 
-    def __init__(self, prime: int, seed: int, nodes: list[Concolic]) -> None:
+    positive : nodes that are not negative where the expressions are defined.
+    """
+
+    def __init__(
+        self,
+        prime: int,
+        seed: int,
+        nodes: list[Concolic],
+        positive: frozenset[int] = frozenset(),
+    ) -> None:
         self.p = prime
         self.q = (prime - 1) // 2
         self.random = Random(seed)
@@ -49,7 +68,18 @@ class Trial:
         self.memo: list[Residue] = [None] * len(nodes)
         self.atoms: dict[Any, Residue] = {}
         self.terms: dict[tuple[str, int], Terms] = {}
-        self.roots = False
+        # What the bound of the error needs: whether what has a square root is a square;
+        # numbers that have one; all that has a root; the denominators of exponents, and
+        # the largest sum of exponents.
+        self.characters: dict[Any, bool] = {}
+        self.numbers: set[int] = set()
+        self.roots: set[Any] = set()
+        self.denominator = 1
+        self.weight = Fraction(1)
+        # Nodes whose sign the digits have decided, by |u|; those where it mattered.
+        self.decided: dict[Residue, int] = {}
+        self.assumed: set[int] = set()
+        self.positive = positive
 
     # -------------------------------------------------- the field and its extension
 
@@ -102,18 +132,28 @@ class Trial:
     def is_square(self, a: int) -> bool:
         return pow(a, self.q, self.p) == 1
 
-    def root(self, v: Residue, c: Fraction) -> Residue:
-        """Return v**c, the power that squares have among the squares."""
+    def inverse(self, denominator: int) -> int:
+        """Return the inverse of an exponent's denominator."""
+        if math.gcd(denominator, self.q) != 1:
+            raise Unlucky
+        return pow(denominator, -1, self.q)
+
+    def root(self, v: Residue, c: Fraction, key: Any) -> Residue:
+        """Return v**c, the power that squares have among the squares.
+
+        key : says which root it is, from one trial to the next.
+        """
         if c.denominator == 1:
             return self.power(v, c.numerator)
-        self.roots = True
-        if v == 0:
+        if type(v) is not int or v == 0:
             raise Unlucky
-        if type(v) is not int:
-            if c.denominator != 2:
-                raise Unlucky
-            return self.power(self.pair_root(v), c.numerator)
-        exponent = c.numerator * pow(c.denominator, -1, self.q) % self.q
+        self.roots.add(key)
+        exponent = c.numerator * self.inverse(c.denominator) % self.q
+        if c.denominator % 2 == 0:
+            if key[0] == "log":
+                self.characters[key] = self.is_square(v)
+            elif key[1] > 13:
+                self.numbers.add(key[1])
         if self.is_square(v):
             return pow(v, exponent, self.p)
         # v = −w with w a square; (−1)**c is i**k for a denominator 2·odd, ±1 for odd.
@@ -122,25 +162,9 @@ class Trial:
             return part if c.numerator % 2 == 0 else -part % self.p
         half = c.denominator // 2
         if half % 2 == 0:
-            raise Unlucky
+            raise Poisoned
         turns = c.numerator * pow(half, -1, 4) % 4
         return self.mul(part, (1, (0, 1), self.p - 1, (0, self.p - 1))[turns])
-
-    def pair_root(self, v: tuple[int, int]) -> Residue:
-        """Return a square root of a + b·i where there is one."""
-        a, b = v
-        size = (a * a + b * b) % self.p
-        if not self.is_square(size):
-            raise Unlucky
-        s = pow(size, (self.p + 1) // 4, self.p)
-        half = pow(2, -1, self.p)
-        x2 = (a + s) * half % self.p
-        if not self.is_square(x2):
-            x2 = (a - s) * half % self.p
-        if x2 == 0 or not self.is_square(x2):
-            raise Unlucky
-        x = pow(x2, (self.p + 1) // 4, self.p)
-        return self.pair(x, b * pow(2 * x, -1, self.p) % self.p)
 
     # -------------------------------------------------- atoms
 
@@ -235,8 +259,10 @@ class Trial:
         if node.op == "const":
             return self._logarithm_of_number(abs(node.payload))
         h = self.value(node)
-        # |u| is u or −u, as the digits say.
+        # |u| is u or −u: where its form does not tell which, the digits do.
         size = h if node.value > 0 else self.neg(h)
+        if not sign_of(node) and node.index not in self.positive:
+            self.decided[size] = node.index
         if node.op in ("add", "sub"):
             # e^a + e^b = e^a (1 + e^(b − a)): whichever common factor comes out.
             factor = self._common_factor(node)
@@ -283,13 +309,24 @@ class Trial:
             if c == 0:
                 continue
             if leaf[0] in ("log", "number"):
-                factor = self.root(leaf[1] if leaf[0] == "log" else leaf[1] % self.p, c)
+                v = leaf[1] if leaf[0] == "log" else leaf[1] % self.p
+                if leaf[0] == "log" and c % 2 and v in self.decided:
+                    self.assumed.add(self.decided[v])
+                factor = self.root(v, c, leaf)
             else:
                 base = self.square_atom(("exp", leaf))
-                exponent = c.numerator * pow(c.denominator, -1, self.q) % self.q
+                exponent = c.numerator * self.inverse(c.denominator) % self.q
                 factor = pow(base, exponent, self.p)
             result = self.mul(result, factor)
+        self.count(terms)
         return result
+
+    def count(self, terms: Terms, times: int = 1) -> None:
+        """Note the exponents of a product of powers, for the bound of the error."""
+        for c in terms.values():
+            self.denominator = math.lcm(self.denominator, c.denominator)
+        size = sum((abs(c) for c in terms.values()), Fraction(0))
+        self.weight = max(self.weight, times * size)
 
     def total(self, terms: Terms) -> Residue:
         """Return Σ c·leaf itself."""
@@ -314,6 +351,7 @@ class Trial:
             u, v = (1 - r * r) * size % self.p, 2 * r * size % self.p
             u, v = self._turn(u, v, int(c / unit))
             x, y = (x * u - y * v) % self.p, (x * v + y * u) % self.p
+        self.count(terms, 256)
         return x, y
 
     def _turn(self, u: int, v: int, n: int) -> tuple[int, int]:
@@ -333,7 +371,13 @@ class Trial:
         """Return the element that a node evaluates to."""
         found = self.memo[node.index]
         if found is None:
-            found = self.memo[node.index] = self._value(node)
+            try:
+                found = self.memo[node.index] = self._value(node)
+            except Poisoned:
+                self.memo[node.index] = POISON
+                raise
+        elif found is POISON:
+            raise Poisoned
         return found
 
     def _value(self, node: Concolic) -> Residue:

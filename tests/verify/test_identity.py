@@ -11,7 +11,8 @@ import sympy as sp
 
 from symback.verify.concolic import Tape
 from symback.verify.deadline import Clock
-from symback.verify.identity import FIELDS, LIMIT, prove
+from symback.verify.identity import LIMIT, prove
+from symback.verify.primes import draw
 
 Maker = Callable[[Tape, Any, Any], tuple[Any, Any]]
 
@@ -106,13 +107,44 @@ def test_false_identities_are_not(name: str) -> None:
     assert not pair(FALSE[name]).proved
 
 
-def test_fields_are_as_described() -> None:
-    for p in FIELDS:
+def test_primes_are_as_described_and_not_the_same_twice() -> None:
+    drawn = {draw(bits) for bits in (192, 192, 192, 640)}
+    assert len(drawn) == 4
+    for p in drawn:
         assert sp.isprime(p)
-        assert sp.isprime((p - 1) // 2)
-        assert p % 4 == 3
+        assert p % 8 == 7
         for small in (2, 3, 5, 7, 11, 13):
             assert pow(small, (p - 1) // 2, p) == 1
+            assert ((p - 1) // 2) % small
+
+
+def test_roots_of_numbers_that_depend_on_one_another_prove_nothing() -> None:
+    def made(t: Tape, x: Any, y: Any) -> Any:
+        return root(t.lift(17)) * root(t.lift(19)) * x, root(t.lift(17 * 19)) * x
+
+    assert not pair(made).proved
+
+
+def test_signs_that_the_digits_decide_are_conditions() -> None:
+    tape = Tape(40)
+    x, y = tape.input("x", -1.5), tape.input("y", 2.0)
+    found = prove([(root((x + y) ** 2), x + y), (root(x * x), -x)])
+    assert [f.proved for f in found] == [True, True]
+    assert found[0].assumed == {x.index, (x + y).index}
+    assert not prove([(root(x * x + 1) ** 2, x * x + 1)])[0].assumed
+    # Where the root is defined, x is positive.
+    assert not prove([(root(x) ** 3, root(x) * x)])[0].assumed
+
+
+def test_exponents_with_many_denominators_need_a_longer_prime() -> None:
+    """x**0.1 has a denominator of 2**55: the bound counts it."""
+    tape = Tape(40)
+    x, y = tape.input("x", 1.5), tape.input("y", 2.0)
+    for factor in (0.1, 1 / 3, 1e-3):
+        a = x**factor * y**factor
+        found = prove([(a * a, x ** (2 * factor) * y**factor * y**factor)])[0]
+        assert found.proved
+        assert found.error < LIMIT
 
 
 def test_same_node_needs_no_luck() -> None:
