@@ -125,11 +125,13 @@ class DifferentiableFunction(Cached[P, R]):
     def _generated(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Generated:
         from ..verify import Generated
 
-        source = self._for(args, kwargs).source
+        found = self._for(args, kwargs)
+        source = found.source
         return Generated(
             source.text,
             source.name,
             source.read_captured(),
+            (found.plain,) if found.plain else (),
             source.primal,
             source.joint,
             source,

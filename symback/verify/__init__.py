@@ -26,6 +26,7 @@ class Generated:
         arguments of the user's function in its order, defaults filled in, and
         `captured` as keywords; it returns (value, gradient).
     captured : the values of the user's numeric globals and closures, read now.
+    others : other texts of the same function, which may run in its place.
     primal, joint : the graphs of the user's function and of the generated one.
     origin : all graphs and the cotangents in them, as `symback.run.Source`, to find the
         culprit of a wrong gradient in; without it, the source is probed.
@@ -34,6 +35,7 @@ class Generated:
     source: str
     name: str
     captured: Mapping[str, object] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
     primal: object = None
     joint: object = None
     origin: object = None

@@ -9,7 +9,7 @@ from .result import Culprit
 from .steps import Slope
 from .structure import index_name
 
-__all__ = ["CheckRow", "GradientCheck", "agree", "relative"]
+__all__ = ["CheckRow", "GradientCheck", "agree", "contradicts", "relative"]
 
 TOLERANCE = 1e-6
 """The relative difference up to which a float64 gradient is right: differences are good
@@ -120,6 +120,17 @@ class GradientCheck:
         from ..show.checks import check_html
 
         return check_html(self)
+
+
+def contradicts(row: CheckRow) -> bool:
+    """Return whether a row's two numbers differ by far more than any error."""
+    if math.isnan(row.numeric) or row.kink:
+        return False
+    if math.isnan(row.generated):
+        return True
+    gap = abs(row.generated - row.numeric)
+    size = max(abs(row.generated), abs(row.numeric))
+    return gap > 1e-3 * size and gap > 100 * row.error
 
 
 def relative(a: float, b: float) -> float:

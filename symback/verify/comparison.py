@@ -12,24 +12,27 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 from ..errors import NotDifferentiableError
 from ..infer import quiet
 from . import Generated
-from .checked import GradientCheck
-from .concolic import Concolic
+from .arms import Reached
+from .checked import GradientCheck, contradicts
+from .concolic import Concolic, Condition
+from .crossing import across
 from .deadline import TimedOut, interrupting
-from .elements import SymbolicValueError
+from .expressions import chain_gradient_with_sizes
+from .floats import judge_floats
 from .judging import ROUNDING
 from .loaded import Loaded, code_holder, load
-from .points import random_point, same_point
+from .paths import path_of
+from .points import placed, random_point, same_point
 from .program import CannotRunError, Traced
 from .progress import Progress
-from .proving import STATEMENTS
-from .result import Comparison, Culprit
+from .proving import REGIONS
+from .result import Comparison, Culprit, Witness
 from .rounding import code_rounds, constants_of, rounds_constants
 from .settling import Settling
 from .slopes import directional
@@ -37,8 +40,11 @@ from .state import Region, Step
 
 __all__ = ["bind", "run"]
 
-DIRECT_REGIONS = 2
-"""Regions in which the loss is written out and differentiated as a whole."""
+WITNESS_LIMIT = 1_500_000
+"""Operations with 90 digits that one run at the real sizes may take."""
+
+CROSSINGS = 12
+"""Lines whose other answer is looked for."""
 
 
 def bind(
@@ -109,6 +115,10 @@ class Work(Settling):
             step("generating the source")
             generated = self.generate(*self.call())
             self.real = load(generated.source, generated.name, generated.captured)
+            self.programs.others = [
+                load(text, generated.name, generated.captured)
+                for text in generated.others
+            ]
         self.programs.loaded = self.real
         self.result.source = self.real.source
         step("running the gradient")
@@ -123,11 +133,16 @@ class Work(Settling):
         if not self.choose_sizes():
             self.by_numbers(points, step)
             self.real_sizes(step)
+            judge_floats(self)
             return
+        self.programs.reached = Reached()
         self.all_points(points, step)
         self.settle_rounding(points, step)
         self.real_sizes(step)
         self.prove_regions(step)
+        step("what runs in float64")
+        judge_floats(self)
+        self.judge_arms()
         if self.result.verdict == "refuted" or self.refuted_rows():
             step("looking for the culprit")
             self.find_culprit(generated)
@@ -145,6 +160,45 @@ class Work(Settling):
                     continue
                 if self.point(values, own=False):
                     break
+        if points:
+            step("branches that no point has reached")
+            self.other_branches()
+
+    def other_branches(self) -> None:
+        """Cross the comparisons that all points answered in one way."""
+        tried = 0
+        for answers, places in self.answers().values():
+            if len(answers) > 1 or tried >= CROSSINGS:
+                continue
+            tried += 1
+            for region, condition in places[:3]:
+                numbers = across(condition, region.numbers)
+                if numbers is not None and self.try_numbers(region, numbers):
+                    break
+
+    def answers(self) -> dict[Any, tuple[set[bool], list[tuple[Region, Condition]]]]:
+        """Return how each line's comparisons were answered, and where."""
+        found: dict[Any, tuple[set[bool], list[tuple[Region, Condition]]]] = {}
+        for region in self.regions:
+            for c in region.traced.tape.conditions:
+                if c.line and c.relation in ("<", "<=", ">", ">="):
+                    key = (c.side, c.file, c.line)
+                    answers, where = found.setdefault(key, (set(), []))
+                    answers.add(c.answer)
+                    where.append((region, c))
+        return found
+
+    def try_numbers(self, region: Region, numbers: dict[str, float]) -> bool:
+        """Compare at other inputs than random ones."""
+        values = placed(self.shrunk.values, numbers)
+        if not self.programs.replaced and not self.function_runs(values):
+            return False
+        count = len(self.regions)
+        done = self.point(values, own=False)
+        if self.proving:
+            for new in self.regions[count:REGIONS]:
+                self.prove_region(new)
+        return done
 
     def point(self, values: dict[str, Any], own: bool) -> bool:
         """Compare at one point; False where the function is not defined there."""
@@ -153,18 +207,15 @@ class Work(Settling):
         numbers = self.numbers(values)
         if not own:
             for region in self.regions:
-                if self.in_region(region, numbers):
+                if region.holds(numbers):
                     return self.replayed(region, numbers)
         try:
             # A random point may make a loop endless; the caller's own does not.
-            patience = self.seconds if own else max(0.5, 10 * self.tracing)
-            start = self.clock.elapsed
-            traced = self.programs.trace(self.tape(self.clock.share(patience)), values)
-            traced.tape.clock = self.clock
-            self.tracing = max(self.tracing, self.clock.elapsed - start)
-        except TimedOut:
-            self.clock.check()
-            return False
+            tape = self.tape()
+            if not own:
+                tape.patience = 20_000 + 10 * self.longest
+            traced = self.programs.trace(tape, values)
+            self.longest = max(self.longest, tape.steps) if own else self.longest
         except CannotRunError as error:
             if own:
                 self.result.findings.append(error.reason)
@@ -190,54 +241,87 @@ class Work(Settling):
             self.make_rows(traced)
             return True
         ties = [c for c in traced.tape.conditions if c.tie]
-        symbolic, way = self.derivatives(traced)
-        singular = [
-            n
-            for n, s, g in zip(traced.names, symbolic, traced.gradient, strict=True)
-            if not (finite(s.value) and finite(g.value))
-        ]
+        symbolic, sizes = chain_gradient_with_sizes(traced.loss, traced.inputs)
+        singular = [s for s in symbolic if not finite(s.value)]
+        singular += [g for g in traced.gradient if not finite(g.value)]
         self.make_rows(traced)
         if ties or singular:
+            if own:
+                # By the convention of the judged gradient: is float64 near to it?
+                self.note_truth(traced, traced.gradient, sizes)
             self.kinks(values, traced, symbolic, own, bool(ties))
             return True
-        region = Region(traced, symbolic, way)
+        conditions = traced.tape.conditions
+        region = Region(traced, symbolic, numbers, conditions, sizes)
         self.regions.append(region)
+        if own:
+            self.own = region
+            self.note_truth(traced, symbolic, sizes)
         self.keep_expressions(region)
         tape_values = [n.value for n in traced.tape.nodes]
         self.judge(region, tape_values, numbers, traced.tape.reals)
         return True
 
-    def in_region(self, region: Region, numbers: dict[str, float]) -> bool:
-        tape = region.traced.tape
-        if not tape.inputs.keys() <= numbers.keys():
-            return False
-        sides = [n for c in tape.conditions for n in (c.left, c.right)]
-        values = tape.replay(numbers, roots=sides)
-        return all(c.holds(values) for c in tape.conditions)
+    def note_truth(
+        self, traced: Traced, gradient: list[Concolic], sizes: list[Any]
+    ) -> None:
+        """Keep what float64 is to be compared with, at the caller's own sizes."""
+        if self.shrunk.sizes:
+            return
+        self.true_value = traced.loss.value
+        self.true_gradient = {
+            n: g.value for n, g in zip(traced.names, gradient, strict=True)
+        }
+        self.term_sizes = {
+            n: abs(float(x)) if traced.tape.reals.finite(x) else 0.0
+            for n, x in zip(traced.names, sizes, strict=True)
+        }
+
+    def judge_arms(self) -> None:
+        """Note branches of the judged program that no compared point has reached."""
+        reached = self.programs.reached
+        self.programs.reached = None
+        if reached is None or self.result.failure:
+            return
+        real = self.real
+        args = same_point(self.values)
+
+        def call() -> Any:
+            self.programs.loaded, before = real, self.programs.loaded
+            try:
+                return self.programs.call_judged(real.function, args, real.captured)
+            finally:
+                self.programs.loaded = before
+
+        path = path_of(call, real.file, max(2.0, self.clock.left))
+        at_real = Reached()
+        if path is not None:
+            at_real.add(path)
+        for arm in at_real.arms():
+            if at_real.has(arm) and not reached.has(arm):
+                self.real_only.append(str(arm))
+        for arm in reached.missing():
+            if not at_real.has(arm):
+                self.unreached.append(str(arm))
+        if self.real_only:
+            self.result.findings.append(
+                f"runs at your sizes only: {'; '.join(self.real_only[:4])}"
+            )
+        if self.unreached:
+            self.result.findings.append(
+                f"no point reached: {'; '.join(self.unreached[:4])}"
+            )
 
     def replayed(self, region: Region, numbers: dict[str, float]) -> bool:
         traced = region.traced
         assert traced.value is not None
         roots = [traced.loss, traced.value, *region.symbolic, *traced.gradient]
+        roots += [n for other in traced.others for n in other]
         values = traced.tape.replay(numbers, roots=roots)
         if not traced.tape.reals.finite(values[traced.loss.index]):
             return False
         self.judge(region, values, numbers, traced.tape.reals)
         return True
-
-    def derivatives(self, traced: Traced) -> tuple[list[Concolic], str]:
-        """Return SymPy's gradient, written out or statement by statement."""
-        from .expressions import chain_gradient, direct_gradient, is_cheap
-
-        if len(self.regions) < DIRECT_REGIONS and is_cheap(
-            traced.loss, len(traced.inputs)
-        ):
-            try:
-                with interrupting(min(5.0, self.clock.left / 3)):
-                    return direct_gradient(traced.loss, traced.inputs), ""
-            except (TimedOut, SymbolicValueError, RecursionError):
-                self.clock.check()
-        return chain_gradient(traced.loss, traced.inputs), STATEMENTS
 
     def keep_expressions(self, region: Region) -> None:
         for name, s, g in zip(
@@ -284,52 +368,98 @@ class Work(Settling):
         self.small = {}
 
     def real_sizes(self, step: Step) -> None:
-        """Compare directional derivatives at the caller's sizes, without SymPy."""
+        """Compare directional derivatives at the caller's sizes, without SymPy.
+
+        With 90 digits where that is a matter of seconds, else in float64.
+        """
         if self.result.failure:
             return
         step("the real sizes")
         programs = self.programs
         replaced, loaded = programs.replaced, programs.loaded
         programs.replaced, programs.loaded = {}, self.real
-        limit = min(8.0, 0.3 * self.seconds)
+        reason = ""
         try:
-            witnesses, remark = directional(
-                self.programs, self.values, 2, self.clock.share(limit, 0.5)
-            )
-            if self.result.rounding or not self.programs.exact:
-                witnesses = [_allow(w, 10 * ROUNDING) for w in witnesses]
-            self.result.witnesses = witnesses
-            if remark and self.shrunk.sizes:
-                self.result.findings.append(remark)
+            for values in (self.values, self.beside()):
+                witnesses, gradient, reason = directional(
+                    programs, values, self.clock.share(self.seconds, 0.7), WITNESS_LIMIT
+                )
+                if self.result.rounding or not programs.exact:
+                    witnesses = [_allow(w, 10 * ROUNDING) for w in witnesses]
+                self.result.witnesses += witnesses
+                if values is self.values and self.shrunk.sizes:
+                    self.true_gradient = gradient
+                if witnesses or not reason:
+                    self.witnessed = "90 digits"
+                    break
         except TimedOut:
             self.clock.check()
-            if self.shrunk.sizes:
-                self.result.findings.append(
-                    f"not run at the real sizes with 90 digits: more than {limit:g} s"
-                )
+            reason = "it takes too long"
         except CannotRunError as error:
-            if self.shrunk.sizes:
-                self.result.findings.append(
-                    f"not run at the real sizes with 90 digits: {error.reason}"
-                )
+            reason = error.reason
         finally:
             programs.replaced, programs.loaded = replaced, loaded
-        if self.shrunk.sizes and not self.result.witnesses:
+        if self.shrunk.sizes and not self.witnessed:
+            self.result.findings.append(
+                f"not run at the real sizes with 90 digits: {reason}"
+            )
             self.real_differences()
 
-    def real_differences(self) -> None:
-        """Note whether plain differences at the real sizes contradict the gradient.
+    def beside(self) -> dict[str, Any]:
+        """Return a point next to the caller's, where nothing is tied by chance."""
+        return random_point(self.values, 1, 1e-3, set(self.programs.wrt))
 
-        They are too coarse to refute, but what they contradict was not proved: the
-        small sizes are of another function then, as where `max(len(x) - 10, 0)` is 0.
+    def real_differences(self) -> None:
+        """Take directions in float64 at the real sizes, as `check` does.
+
+        A clear contradiction refutes; one that is not clear leaves nothing proved.
         """
         args, kwargs = self.call_with(same_point(self.values))
-        with suppress(Exception), interrupting(min(4.0, self.clock.left / 4)):
-            found = self.checked_by_differences(self.real, args, kwargs)
-            if not found.ok and not found.undefined:
-                reason = "differences at the real sizes contradict the gradient"
-                self.detour = f"{self.detour}; {reason}" if self.detour else reason
-                self.result.findings.append(reason)
+        try:
+            with interrupting(max(2.0, self.clock.left)):
+                found = self.checked_by_differences(self.real, args, kwargs)
+        except TimedOut:
+            self.clock.check()
+            return
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            self.result.findings.append(f"no differences at the real sizes: {text}")
+            return
+        if found.undefined:
+            return
+        clear = [r for r in found.rows if not r.ok and contradicts(r)]
+        for row in clear:
+            self.result.witnesses.append(
+                Witness(
+                    row.direction,
+                    row.numeric,
+                    row.generated,
+                    row.relative_difference,
+                    False,
+                    0,
+                    row.label,
+                )
+            )
+        if clear:
+            return
+        if not found.ok:
+            reason = "differences at the real sizes contradict the gradient"
+            self.detour = f"{self.detour}; {reason}" if self.detour else reason
+            self.result.findings.append(reason)
+            return
+        self.witnessed = "float64"
+        for row in (r for r in found.rows if r.direction):
+            self.result.witnesses.append(
+                Witness(
+                    row.direction,
+                    row.numeric,
+                    row.generated,
+                    row.relative_difference,
+                    True,
+                    0,
+                    row.label,
+                )
+            )
 
     def checked_by_differences(
         self,
@@ -344,8 +474,12 @@ class Work(Settling):
 
         def gradient(*a: Any, **k: Any) -> Any:
             bound, _ = bind(programs.fn, a, k)
-            call = programs.call_judged
-            return call(loaded.function, bound, loaded.captured)[1]
+            before, programs.loaded = programs.loaded, loaded
+            try:
+                call = programs.call_judged
+                return call(loaded.function, bound, loaded.captured)[1]
+            finally:
+                programs.loaded = before
 
         wrt = programs.wrt[0] if programs.single else programs.wrt
         with quiet():

@@ -33,6 +33,7 @@ COMMUTATIVE = {"add", "mul"}
 CONSTANTS = {"pi", "e", "euler_gamma", "inf", "nan"}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+STATES = {"is finite": "is not finite", "is nan": "is not nan"}
 AT_ZERO = {
     "exp": 1,
     "sin": 0,
@@ -113,6 +114,7 @@ class Condition:
     side : "function" for the user's program, "gradient" for the generated one.
     tie : both sides were equal, and one of them is differentiated.
     asked, answer : the relation as the program wrote it, and what it got.
+    A state ("is finite", "is nan" or the opposite) is a relation without a right side.
     """
 
     left: Concolic
@@ -128,6 +130,9 @@ class Condition:
     def holds(self, values: list[Any]) -> bool:
         """Return whether it holds for other digits of the nodes."""
         left, right = values[self.left.index], values[self.right.index]
+        if self.relation.startswith("is"):
+            state = left != left if self.relation.endswith("nan") else left - left == 0
+            return bool(state) != (" not " in self.relation)
         return decide(left, self.relation, right)
 
     def text(self, limit: int = 40) -> str:
@@ -136,10 +141,12 @@ class Condition:
             return f"the comparison on line {self.line}"
         left, right = self.left, self.right
         relation = self.relation
-        if left.constant and not right.constant:
+        if relation in MIRRORED and left.constant and not right.constant:
             left, right, relation = right, left, MIRRORED[relation]
         from .expressions import readable
 
+        if relation.startswith("is"):
+            return f"{readable(left.expr)} {relation}"
         return f"{readable(left.expr)} {relation} {readable(right.expr)}"
 
     def __str__(self) -> str:
@@ -183,6 +190,8 @@ class Tape(Home):
         self.exact = exact
         self.clock = clock
         self.limit = limit
+        self.steps = 0  # operations done, those that were known already among them
+        self.patience = 0  # the steps after which a run is taken for endless; 0: never
         self.nodes: list[Concolic] = []
         self.inputs: dict[str, Concolic] = {}
         self.watch = Watch()
@@ -264,6 +273,9 @@ class Tape(Home):
         if op in COMMUTATIVE and args[0].index > args[1].index:
             args = (args[1], args[0])
         key = (op, *(a.index for a in args))
+        self.steps += 1
+        if self.patience and self.steps > self.patience:
+            raise SymbolicValueError(f"more than {self.patience:,} operations")
         found = self._table.get(key)
         if found is not None:
             return found
@@ -395,6 +407,18 @@ class Tape(Home):
             self._conditions[key] = Condition(
                 a, holds, b, relation, answer, tie, self.watch.side, file, line
             )
+        return answer
+
+    def ask(self, x: Element, state: str) -> bool:
+        answer = super().ask(x, state)
+        if isinstance(x, Concolic) and not x.constant:
+            zero = self.lift(0)
+            holds = state if answer else STATES[state]
+            file, line = self.watch.place()
+            condition = Condition(
+                x, holds, zero, state, answer, False, self.watch.side, file, line
+            )
+            self._conditions.setdefault((x.index, state), condition)
         return answer
 
     def _tie(self, x: Any, y: Any) -> bool:

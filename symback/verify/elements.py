@@ -50,6 +50,11 @@ class Home:
         """Decide `a relation b`; relation is one of < <= > >= == !=."""
         raise SymbolicValueError(f"{type(self).__name__} compares nothing")
 
+    def ask(self, x: Element, state: str) -> bool:
+        """Decide whether x "is finite" or "is nan"."""
+        nan = self.reals.is_nan(x.value)
+        return nan if state == "is nan" else self.reals.finite(x.value)
+
     def operate(self, op: str, a: Element, b: Element) -> Element:
         """Return add, sub, mul, div or pow of two elements."""
         raise SymbolicValueError(f"{type(self).__name__} has no {op}")

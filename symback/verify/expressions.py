@@ -1,15 +1,12 @@
 """SymPy's expressions and derivatives of what a tape has recorded.
 
-Two ways to the gradient.  Direct: the loss is written out as one SymPy expression and
-`sympy.diff` differentiates it.  Statement by statement: every recorded operation is one
-definition of one symbol (SSA), `sympy.diff` differentiates each definition, and the
-chain rule adds up the paths; nothing is ever written out, so nothing swells.
+Every recorded operation is one definition of one symbol (SSA); `sympy.diff` takes the
+derivative of each definition, and the chain rule adds up the paths.  Nothing is ever
+written out, so nothing swells, and nothing is simplified that holds for one sign only.
 
 >>> from symback.verify.concolic import Tape
 >>> tape = Tape(30)
 >>> x = tape.input("x", 0.5)
->>> [str(g.expr) for g in direct_gradient(tape.call("sin", x * x), [x])]
-['2*x*cos(x**2)']
 >>> [str(g.expr) for g in chain_gradient(tape.call("sin", x * x), [x])]
 ['2*x*cos(x**2)']
 """
@@ -29,19 +26,12 @@ from .concolic import Concolic, Tape, reachable
 from .elements import SymbolicValueError
 
 __all__ = [
-    "DIRECT_LIMIT",
     "SymbolicGradient",
     "chain_gradient",
-    "direct_gradient",
     "from_sympy",
     "readable",
     "to_sympy",
 ]
-
-DIRECT_LIMIT = 250
-"""Operations of a written-out loss up to which `sympy.diff` takes half a second."""
-
-DIRECT_INPUTS = 16
 
 SYMPY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": sp.exp,
@@ -159,7 +149,7 @@ def to_sympy(root: Concolic) -> Any:
 def from_sympy(expr: Any, tape: Tape, inputs: dict[Any, Concolic]) -> Concolic:
     """Record a SymPy expression on a tape; `inputs` gives the nodes of its symbols.
 
-    |u| and sign u take the side that the digits of u choose.
+    |u| and sign u take the side that the digits of u choose, which becomes a condition.
     """
     memo: dict[Any, Concolic] = dict(inputs)
     stack: list[tuple[Any, bool]] = [(expr, False)]
@@ -197,11 +187,13 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
             return tape.operate("div", tape.lift(1), args[0])
         return tape.operate("pow", args[0], args[1])
     if isinstance(e, sp.Abs):
-        positive = args[0].value >= 0
+        positive = tape.compare(args[0], ">=", tape.lift(0))
         return args[0] if positive else tape.operate("mul", tape.lift(-1), args[0])
     if isinstance(e, sp.sign):
-        value = args[0].value
-        return tape.lift(1 if value > 0 else -1 if value < 0 else 0)
+        zero = tape.lift(0)
+        if tape.compare(args[0], "==", zero):
+            return zero
+        return tape.lift(1 if tape.compare(args[0], ">", zero) else -1)
     if isinstance(e, sp.exp):
         return tape.call("exp", *args)
     if isinstance(e, sp.expint) and e.args[0] == 1:
@@ -223,21 +215,6 @@ def _record(e: Any, tape: Tape, memo: dict[Any, Concolic]) -> Concolic:
 
 
 # ---------------------------------------------------------------- derivatives
-
-
-def is_cheap(loss: Concolic, count: int) -> bool:
-    """Return whether the loss can be written out and differentiated as a whole."""
-    return loss.size <= DIRECT_LIMIT and count <= DIRECT_INPUTS
-
-
-def direct_gradient(loss: Concolic, inputs: Sequence[Concolic]) -> list[Concolic]:
-    """Return `sympy.diff` of the written-out loss by each input."""
-    expr = to_sympy(loss)
-    tape = loss.home
-    symbols = {symbol(n.payload): n for n in tape.inputs.values()}
-    if expr.has(sp.Function("stop_gradient")):
-        return chain_gradient(loss, inputs)
-    return [from_sympy(sp.diff(expr, symbol(i.payload)), tape, symbols) for i in inputs]
 
 
 @cache
@@ -296,11 +273,31 @@ def chain_gradient(loss: Concolic, inputs: Sequence[Concolic]) -> list[Concolic]
     return [found.get(i.index, zero) for i in inputs]
 
 
-def adjoints(loss: Concolic) -> dict[int, Concolic]:
+def chain_gradient_with_sizes(
+    loss: Concolic, inputs: Sequence[Concolic]
+) -> tuple[list[Concolic], list[Any]]:
+    """Return the gradient, and the size of the terms that each entry is a sum of.
+
+    Terms that cancel leave a small entry with the rounding errors of large ones.
+    """
+    sizes: dict[int, Any] = {}
+    found = adjoints(loss, sizes)
+    zero = loss.home.lift(0)
+    return (
+        [found.get(i.index, zero) for i in inputs],
+        [sizes.get(i.index, zero.value) for i in inputs],
+    )
+
+
+def adjoints(
+    loss: Concolic, sizes: dict[int, Any] | None = None
+) -> dict[int, Concolic]:
     """Return the derivative of the loss by every recorded node, by node index."""
     tape = loss.home
     adjoint: dict[int, Concolic] = {loss.index: tape.lift(1)}
     order = sorted(reachable([loss]), reverse=True)
+    if sizes is not None:
+        sizes[loss.index] = tape.reals.one
     for index in order:
         node = tape.nodes[index]
         if index not in adjoint or not node.active or not node.args:
@@ -312,6 +309,9 @@ def adjoints(loss: Concolic) -> dict[int, Concolic]:
             part = bar * partial
             old = adjoint.get(argument.index)
             adjoint[argument.index] = part if old is None else old + part
+            if sizes is not None:
+                size = sizes[index] * abs(partial.value)
+                sizes[argument.index] = sizes.get(argument.index, 0) + size
     return adjoint
 
 

@@ -403,7 +403,7 @@ class Trial:
         if op == "e":
             return self.exponential({"1": Fraction(1)})
         if op in ("pi", "euler_gamma"):
-            return self.square_atom((op,))
+            return self.atom((op,))
         return self._function(op, args)
 
     def _power(self, base: Concolic, exponent: Concolic) -> Residue:
@@ -448,7 +448,7 @@ class Trial:
         if op == "erfc":
             return self.add(1, self.neg(self._function("erf", args)))
         if op == "acos":
-            half_pi = self.square_atom(("pi",)) * pow(2, -1, self.p) % self.p
+            half_pi = self.atom(("pi",)) * pow(2, -1, self.p) % self.p
             return self.add(half_pi, self.neg(self._function("asin", args)))
         values = [self.value(a) for a in args]
         if op in ODD:

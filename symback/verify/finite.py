@@ -25,7 +25,7 @@ from .checked import TOLERANCE, CheckRow, GradientCheck, agree, relative
 from .inputs import Inputs, Leaf
 from .loaded import split
 from .steps import Slope, first_step, slope
-from .structure import leaves, rebuild
+from .structure import index_name, leaves, rebuild
 
 __all__ = ["CheckRow", "GradientCheck", "check"]
 
@@ -103,6 +103,34 @@ def check(
 
         work.result.culprit = find_culprit(work.result, inputs, work.gradients, source)
     return work.result
+
+
+def check_entries(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    wrt: tuple[str, ...],
+) -> Callable[[str], Slope | None]:
+    """Return a function of an entry's name that gives the slope by differences."""
+    inputs = Inputs(fn, args, kwargs, wrt)
+    work = _Check(inputs, None, 1, 0)
+    places = {
+        index_name(leaf.name, index): (number, index)
+        for number, leaf in enumerate(inputs.leaves)
+        if not leaf.is_complex
+        for index in np.ndindex(*leaf.value.shape)
+    }
+
+    def slope_of(name: str) -> Slope | None:
+        if name not in places:
+            return None
+        number, index = places[name]
+        move = np.zeros_like(inputs.leaves[number].value)
+        move[index] = 1.0
+        at = float(inputs.leaves[number].value[index])
+        return work.measure({number: move}, at)
+
+    return slope_of
 
 
 def _same_draw(_: str, x: Any) -> Any:

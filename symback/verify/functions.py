@@ -297,15 +297,15 @@ def radians(x: Scalar) -> Any:
 
 
 def isnan(x: Scalar) -> bool:
-    return bool(element(x).value != element(x).value)
+    return home().ask(element(x), "is nan")
 
 
 def isinf(x: Scalar) -> bool:
-    return bool(abs(element(x).value) == home().reals.inf)
+    return not home().ask(element(x), "is finite") and not isnan(x)
 
 
 def isfinite(x: Scalar) -> bool:
-    return home().reals.finite(element(x).value)
+    return home().ask(element(x), "is finite")
 
 
 def conjugate(x: Scalar) -> Any:

@@ -104,7 +104,7 @@ def _size(nodes: list[Concolic], needed: set[int], trial: Trial) -> _Size:
     none = -math.inf
     top: list[float] = [none] * len(nodes)
     low: list[float] = [none] * len(nodes)
-    weight = float(math.log2(max(trial.weight, 1))) + math.log2(trial.denominator)
+    weight = math.log2(max(float(trial.weight), 1.0)) + math.log2(trial.denominator)
     constants = 1.0
     largest = 0.0
     atoms = 2

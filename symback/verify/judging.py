@@ -10,13 +10,13 @@ from .deadline import TimedOut
 from .program import CannotRunError, Traced
 from .reals import Reals
 from .result import Kink
-from .slopes import both_slopes, smooth_along
+from .slopes import Line, Slopes
 from .state import GUARD, Region, State
 
 __all__ = ["ROUNDING", "Judging"]
 
-ROUNDING = 1e-13
-"""Relative differences up to this may be constants that were rounded to float64."""
+ROUNDING = 1e-12
+"""What constants rounded to float64 may do to an entry, relative to itself."""
 
 
 class Judging(State):
@@ -33,6 +33,7 @@ class Judging(State):
         traced = region.traced
         assert traced.value is not None
         region.points += 1
+        region.visited.append(numbers)
         self.tried += 1
         tolerance = reals.context.mpf(10) ** -self.digits
         sides = [("the value", traced.loss, traced.value)]
@@ -44,6 +45,11 @@ class Judging(State):
                 self.note(name, off)
             else:
                 doubtful.append((name, s, g))
+        for other in traced.others:
+            for name, s, g in zip(traced.names, region.symbolic, other, strict=True):
+                off = _relative(reals, values[s.index], values[g.index])
+                if off is None or off > tolerance:
+                    doubtful.append((name, s, g))
         if doubtful:
             self.second_look(region, doubtful, numbers)
 
@@ -66,14 +72,13 @@ class Judging(State):
         values = tape.replay(numbers, reals, roots)
         tiny = reals.context.mpf(10) ** -(2 * self.digits)
         tolerance = reals.context.mpf(10) ** -self.digits
-        scale = max((abs(values[s.index]) for _, s, _ in doubtful), default=reals.zero)
         for name, s, g in doubtful:
             expected, got = values[s.index], values[g.index]
             off = _relative(reals, expected, got)
             if off is not None and (off <= tolerance or abs(expected - got) <= tiny):
                 self.note(name, 0.0 if off > tolerance else off)
             else:
-                self.disagree(name, expected, got, off, numbers, scale)
+                self.disagree(name, expected, got, off, numbers)
 
     def disagree(
         self,
@@ -82,13 +87,11 @@ class Judging(State):
         got: Any,
         off: Any,
         numbers: dict[str, float],
-        scale: Any,
     ) -> None:
-        if off is not None and abs(expected - got) <= ROUNDING * scale:
+        if off is not None and off <= ROUNDING:
             # Perhaps a constant that one of the two has rounded: decided later.
-            relative = float(abs(expected - got) / scale)
-            if relative >= self.small.get(name, (0.0,))[0]:
-                self.small[name] = (relative, expected, got, numbers)
+            if off >= self.small.get(name, (0.0,))[0]:
+                self.small[name] = (float(off), expected, got, numbers)
             return
         self.refute(name, expected, got, off, numbers)
 
@@ -130,10 +133,9 @@ class Judging(State):
         names = traced.names[:200]
         clock = self.clock.share(self.seconds / 5)
         try:
-            slopes = both_slopes(self.programs, values, names, clock)
-            smooth = all(s.smooth for s in slopes.values()) and smooth_along(
-                self.programs, values, names, clock
-            )
+            line = Line(self.programs, values, clock)
+            slopes = {name: line.slopes({name: 1}) for name in names}
+            smooth = all(s.smooth for s in slopes.values()) and line.linear(names)
         except (TimedOut, CannotRunError):
             self.clock.check()
             self.result.findings.append(
@@ -142,13 +144,19 @@ class Judging(State):
             return
         self.tried += 1
         where = _tie_places(traced)
-        finite = [abs(s.right) for s in slopes.values() if s.smooth]
-        scale = max(finite, default=traced.tape.reals.zero)
-        for name, g in zip(traced.names, traced.gradient, strict=True):
+        narrow = any(
+            c.tie and c.asked in ("==", "!=") and c.side == "function"
+            for c in traced.tape.conditions
+        )
+        for name, s, g in zip(traced.names, symbolic, traced.gradient, strict=True):
             if name not in slopes:
                 continue
             pair = slopes[name]
             got = g.value
+            if narrow and _relative(traced.tape.reals, s.value, got) == 0:
+                # The branch of this one point: its slope is the program's.
+                self.checked[name] += 1
+                continue
             if pair.smooth:
                 off = _relative(traced.tape.reals, pair.right, got)
                 if off is not None and (off <= 1e-15 or abs(pair.right - got) < 1e-25):
@@ -156,12 +164,44 @@ class Judging(State):
                     continue
                 if smooth:
                     numbers = self.numbers(values)
-                    self.disagree(name, pair.right, got, off, numbers, scale)
+                    self.disagree(name, pair.right, got, off, numbers)
                     if self.rows[name].verdict == "refuted":
                         self.rows[name].how = "the slopes at a removable singularity"
                     continue
             if own:
+                try:
+                    allowed = self.between(line, name, names, pair, got)
+                except (TimedOut, CannotRunError):
+                    self.clock.check()
+                    allowed = True
                 self.result.kinks.append(_kink(name, pair, got, where, ties))
+                if not allowed:
+                    numbers = self.numbers(values)
+                    self.refute(name, pair.left, got, None, numbers)
+                    low, high = float(pair.low), float(pair.high)
+                    self.rows[
+                        name
+                    ].how = f"outside the one-sided slopes, {low:.6g} and {high:.6g}"
+
+    def between(
+        self, line: Line, name: str, names: list[str], pair: Slopes, got: Any
+    ) -> bool:
+        """Return whether an entry lies between the slopes at a kink, and next to it.
+
+        Where several values are tied, as in a median, those next to the point tell.
+        """
+        reals = line.home.reals
+        both = [x for x in (pair.left, pair.right) if reals.finite(x)]
+        if not reals.finite(got):
+            return len(both) < 2 and not reals.is_nan(got)
+        if len(both) < 2:
+            return True  # the edge of the domain, or an infinite slope
+        for near in (False, True):
+            both += line.nearby(name, names) if near else []
+            slack = 1e-12 * max(map(abs, [*both, got])) + reals.number(1e-30)
+            if min(both) - slack <= got <= max(both) + slack:
+                return True
+        return False
 
 
 def _relative(reals: Reals, expected: Any, got: Any) -> Any:

@@ -101,9 +101,19 @@ SCALAR_FUNCTIONS["math.sumprod"] = lambda p, q: builtins.sum(
 SCALAR_FUNCTIONS["math.dist"] = lambda p, q: fn.sqrt(
     builtins.sum((element(a) - b) ** 2 for a, b in zip(p, q, strict=True))
 )
-SCALAR_FUNCTIONS["math.isclose"] = lambda a, b, **o: math.isclose(
-    fn.number(a), fn.number(b), **o
-)
+
+
+def _math_isclose(
+    a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0
+) -> bool:
+    a, b = element(a), element(b)
+    if not (fn.isfinite(a) and fn.isfinite(b)):
+        return bool(a == b)
+    size = builtins.max(abs(a), abs(b))
+    return bool(abs(a - b) <= builtins.max(rel_tol * size, element(abs_tol)))
+
+
+SCALAR_FUNCTIONS["math.isclose"] = _math_isclose
 SCALAR_FUNCTIONS["math.ldexp"] = lambda x, n: element(x) * element(2) ** n
 
 _elementwise_title("numpy.sinc", fn.sinc)

@@ -373,10 +373,17 @@ def iscomplexobj(x: Any) -> bool:
 
 
 @implements(np.isclose)
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, **o: Any) -> Any:
-    a, b = (plain(as_array(i, home())) for i in (a, b))
-    floats = [elementwise(fn.number, i).astype(float) if i.size else i for i in (a, b)]
-    return np.isclose(floats[0], floats[1], rtol, atol, **o)
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    def close(x: Any, y: Any) -> bool:
+        x, y = element(x), element(y)
+        if not (fn.isfinite(x) and fn.isfinite(y)):
+            return bool(x == y) or (equal_nan and fn.isnan(x) and fn.isnan(y))
+        return bool(abs(x - y) <= atol + rtol * abs(y))
+
+    found = elementwise(close, a, b)
+    return found.astype(bool) if isinstance(found, np.ndarray) else found
 
 
 @implements(np.allclose)

@@ -11,13 +11,14 @@ import os
 import sys
 import sysconfig
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..infer import silent
 from .deadline import interrupting
 
-__all__ = ["Path", "Place", "other_branch", "path_of"]
+__all__ = ["Path", "Place", "followed", "other_branch", "path_of"]
 
 Code = tuple[str, int, str]
 """File, first line and name: copies of a function have these in common."""
@@ -25,7 +26,7 @@ Code = tuple[str, int, str]
 Place = tuple[str, int]
 """File and line."""
 
-LIBRARIES = ("numpy", "scipy", "symback")
+LIBRARIES = ("numpy", "scipy", "symback", "mpmath", "sympy")
 """Packages whose functions are not followed: they are called, not written, by users."""
 
 
@@ -40,6 +41,7 @@ class Path:
         self.user_file = user_file
         self.jumps: dict[tuple[Code, int], set[int]] = {}
         self.places: dict[tuple[Code, int], tuple[range, Place]] = {}
+        self.positions: dict[Code, list[Any]] = {}
         self._followed: dict[str, bool] = {}
 
     def follows(self, file: str) -> bool:
@@ -60,7 +62,9 @@ class Path:
             return None
         frame.f_trace_lines = False
         key = (code.co_filename, code.co_firstlineno, code.co_name)
-        positions = list(code.co_positions())
+        positions = self.positions.get(key)
+        if positions is None:
+            positions = self.positions[key] = list(code.co_positions())
         caller: types.FrameType | None = frame
         while caller is not None and caller.f_code.co_filename != self.user_file:
             caller = caller.f_back
@@ -101,19 +105,25 @@ def _folders() -> list[str]:
     ]
 
 
+@contextmanager
+def followed(path: Path) -> Iterator[None]:
+    """Note in a path which way the functions of the user's go."""
+    before = sys.gettrace()
+    # Python 3.12 asks whether any frame wants opcodes when tracing starts.
+    sys._getframe().f_trace_opcodes = True
+    sys.settrace(path.enter)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
 def path_of(call: Callable[[], Any], user_file: str, seconds: float) -> Path | None:
     """Return the way a call goes; None if it fails or takes longer than `seconds`."""
     path = Path(user_file)
-    before = sys.gettrace()
     try:
-        with silent(), interrupting(seconds):
-            # Python 3.12 asks whether any frame wants opcodes when tracing starts.
-            sys._getframe().f_trace_opcodes = True
-            sys.settrace(path.enter)
-            try:
-                call()
-            finally:
-                sys.settrace(before)
+        with silent(), interrupting(seconds), followed(path):
+            call()
     except Exception:  # TimedOut among them
         return None
     return path

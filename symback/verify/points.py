@@ -7,15 +7,17 @@ kinds, so that both sides of most branches are seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+import random
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .structure import is_real, rebuild
+from .structure import index_name, is_real, rebuild
 
-__all__ = ["random_point", "same_point"]
+__all__ = ["placed", "random_point", "same_point"]
 
 Array = np.ndarray[Any, Any]
 
@@ -99,9 +101,33 @@ def random_point(
     return {p: rebuild(v, p, partial(move, p)) for p, v in values.items()}
 
 
+def placed(values: dict[str, Any], numbers: Mapping[str, float]) -> dict[str, Any]:
+    """Return values with entries replaced by numbers, by their names."""
+
+    def move(name: str, leaf: Any) -> Any:
+        if isinstance(leaf, np.ndarray):
+            made = leaf.astype(np.float64) if leaf.dtype.kind != "f" else leaf.copy()
+            plain = made.view(np.ndarray)
+            hit = False
+            for index in np.ndindex(*leaf.shape):
+                found = numbers.get(index_name(name, index))
+                if found is not None:
+                    plain[index], hit = found, True
+            return made if hit else leaf.copy()
+        found = numbers.get(name)
+        return leaf if found is None else float(found)
+
+    return {p: rebuild(v, p, move) for p, v in values.items()}
+
+
 def same_point(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the caller's own point, arrays copied."""
-    return {
-        p: rebuild(v, p, lambda n, x: x.copy() if isinstance(x, np.ndarray) else x)
-        for p, v in values.items()
-    }
+    """Return the caller's own point, arrays and generators of numbers copied."""
+
+    def copied(_: str, x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return x.copy()
+        if isinstance(x, np.random.Generator | np.random.RandomState | random.Random):
+            return copy.deepcopy(x)
+        return x
+
+    return {p: rebuild(v, p, copied) for p, v in values.items()}

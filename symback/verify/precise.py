@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .deadline import Clock, TimedOut
-from .elements import Element, Home, decide
+from .elements import Element, Home, SymbolicValueError, decide
 from .reals import Reals
 from .sizes import Size
 
@@ -26,6 +26,7 @@ class PreciseHome(Home):
         self.exact = exact
         self.ties = 0
         self._ticks = 0
+        self.limit = 0  # of the operations of a run; 0 for none
 
     def lift(self, x: Any) -> Precise:
         if isinstance(x, np.generic):
@@ -72,8 +73,13 @@ class PreciseHome(Home):
 
     def _tick(self) -> None:
         self._ticks += 1
-        if self._ticks % 1024 == 0 and self.clock.over:
-            raise TimedOut
+        if self._ticks % 1024 == 0:
+            if self.clock.over:
+                raise TimedOut
+            if self.limit and self._ticks > self.limit:
+                raise SymbolicValueError(
+                    f"more than {self.limit:,} operations with many digits"
+                )
 
 
 class Precise(Element):

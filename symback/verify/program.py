@@ -10,6 +10,7 @@ import inspect
 import linecache
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,12 +18,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotScalarError
+from ..infer import silent
+from .arms import Reached
 from .arrays import SymArray, as_array, has_elements
 from .concolic import Concolic, Tape
 from .deadline import TimedOut
 from .elements import Element, Home, SymbolicValueError
 from .functions import is_complex
 from .loaded import Loaded, code_holder, split
+from .paths import Path, followed
 from .precise import PreciseHome
 from .rebind import Rebinder
 from .standin import using
@@ -50,6 +54,7 @@ class Traced:
 
     loss : of the user's function; value, gradient : of the generated one, the
         gradient in the order of `names`; problem : why a part of it cannot be read.
+    others : the gradients of other texts of the same gradient.
     """
 
     tape: Tape
@@ -59,6 +64,7 @@ class Traced:
     value: Concolic | None = None
     gradient: list[Concolic] = field(default_factory=list)
     problem: str = ""
+    others: list[list[Concolic]] = field(default_factory=list)
 
 
 class Programs:
@@ -79,6 +85,8 @@ class Programs:
         self.exact = exact
         self.literals = False
         self.loaded: Loaded | None = None
+        self.others: list[Loaded] = []
+        self.reached: Reached | None = None
         self.replaced: dict[int, Any] = {}
         code = getattr(code_holder(fn), "__code__", None)
         self.user_file = code.co_filename if code else ""
@@ -127,7 +135,12 @@ class Programs:
                 function = rebind(target)
                 if side == "gradient":
                     captured = {k: rebind(v) for k, v in self.judged.captured.items()}
-                    return self.call_judged(function, values, captured, rebind)
+                    path = Path(self.judged.file)
+                    with followed(path) if self.reached else nullcontext():
+                        found = self.call_judged(function, values, captured, rebind)
+                    if self.reached:
+                        self.reached.add(path)
+                    return found
                 return self._call(function, values, rebind)
             except (TimedOut, KeyboardInterrupt, CannotRunError):
                 raise
@@ -229,6 +242,17 @@ class Programs:
         value, found = result
         traced.value = loss if value is None else self.scalar(value, tape)
         traced.gradient, traced.problem = self.read(found, values, tape, names)
+        first = self.loaded
+        for other in self.others:
+            self.loaded = other
+            try:
+                again = self.arguments(values, symbols)
+                _, found = self.on_elements(tape, again, "gradient")
+                more, problem = self.read(found, values, tape, names)
+                traced.problem = traced.problem or problem
+                traced.others.append(more)
+            finally:
+                self.loaded = first
         return traced
 
     def scalar(self, x: Any, home: Home) -> Any:
@@ -262,6 +286,11 @@ class Programs:
         if missing:
             return [], f"the gradient has no entry {missing[0]}"
         return [read[n] for n in names], ""
+
+    def plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the user's own function as it is, silently."""
+        with silent():
+            return self.fn(*args, **kwargs)
 
     def value(self, home: PreciseHome, values: Mapping[str, Any]) -> Any:
         """Return the loss with many digits, as an mpf."""

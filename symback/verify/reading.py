@@ -16,8 +16,6 @@ from .deadline import Clock
 from .expressions import (
     SymbolicGradient,
     chain_gradient,
-    direct_gradient,
-    is_cheap,
     symbol,
     to_sympy,
 )
@@ -52,9 +50,7 @@ def gradient_of(
         raise NotDifferentiableError(
             f"SymPy cannot run the function: {error.reason}"
         ) from error
-    cheap = is_cheap(traced.loss, len(traced.inputs))
-    find = direct_gradient if cheap else chain_gradient
-    nodes = find(traced.loss, traced.inputs)
+    nodes = chain_gradient(traced.loss, traced.inputs)
     largest = max((n.size for n in nodes), default=0)
     if largest > LIMIT:
         raise NotDifferentiableError(
@@ -71,7 +67,6 @@ def gradient_of(
         },
         entries=found,
         region=tuple(str(c) for c in tape.conditions if c.relation != "!="),
-        notes=() if cheap else ("differentiated statement by statement",),
         _call=lambda compiled: _numeric(compiled, programs, values),
     )
 

@@ -44,6 +44,7 @@ class Row:
     how : by what the verdict was reached.  difference : the largest relative difference
         between the two sides at the points tried, None where there is no number.
     point, expected, got : where the two sides differ, if they do.
+    float_doubt : what is true and what float64 gives, where that is too far off.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Row:
     point: dict[str, float] = field(default_factory=dict, repr=False)
     expected: float | None = None
     got: float | None = None
+    float_doubt: tuple[float, float] | None = field(default=None, repr=False)
     _symbolic: Any = field(default=None, repr=False)
     _generated: Any = field(default=None, repr=False)
 
@@ -181,13 +183,18 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Witness:
-    """The directional derivative at the caller's real sizes, in high precision."""
+    """The directional derivative at the caller's real sizes.
+
+    digits : 90, or 0 for differences in float64; name : of the parameter moved, if one.
+    """
 
     direction: int
     expected: float
     got: float
     difference: float
     agrees: bool
+    digits: int = 90
+    name: str = ""
 
 
 @dataclass(frozen=True)

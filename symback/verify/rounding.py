@@ -40,11 +40,13 @@ def constants_of(code: CodeType) -> set[float]:
 
 
 def code_rounds(function: Any, known: set[float]) -> bool:
-    """Return whether a function's own code holds an inexact float that is not known."""
+    """Return whether a function's own code, or what is known, holds inexact floats.
+
+    (1 / 3) * x and x / 3 are one gradient to whoever writes it.
+    """
     code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    return any(not _simple(x) for x in constants_of(code) - known)
+    own = set() if code is None else constants_of(code)
+    return any(not _simple(x) for x in own | known)
 
 
 def rounds_constants(source: str, known: set[float]) -> bool:

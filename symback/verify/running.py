@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import random
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from ..infer import silent
 from .deadline import TimedOut
 from .elements import SymbolicValueError
 from .expressions import differentiable
+from .held import Held
 from .loaded import Loaded, load
 from .paths import other_branch, path_of
 from .points import same_point
@@ -37,43 +40,119 @@ def smaller(captured: dict[str, Any], shrunk: Shrunk) -> dict[int, Any]:
     return {id(v): shrink_array(v, shrunk.sizes) for v in captured.values()}
 
 
+def _same(a: Any, b: Any) -> bool:
+    """Return whether two results are the same to the last bit, NaN with NaN."""
+    one, other = leaves(a, ""), leaves(b, "")
+    if [n for n, _ in one] != [n for n, _ in other]:
+        return False
+    for (_, x), (_, y) in zip(one, other, strict=True):
+        if not isinstance(x, (np.ndarray, float, int, complex, np.generic)):
+            continue
+        inexact = np.asarray(x).dtype.kind in "fc"
+        if not np.array_equal(x, y, equal_nan=inexact):
+            return False
+    return True
+
+
 class Running(Proving):
     """Runs the generated source in float64, and finds small sizes for the rest."""
 
     def float_run(self) -> None:
-        """Run the generated source once as it runs for the user, in float64."""
-        values = same_point(self.values)
-        before = same_point(self.values)
+        """Run the judged program as it runs for the user, in float64, and twice."""
+        for loaded in (self.real, *self.programs.others):
+            if self.result.failure:
+                return
+            self.programs.loaded = loaded
+            found = self.plain_run(loaded)
+            if found is not None and loaded is self.real:
+                self.float_value, self.float_gradient = found
+            elif found is not None and loaded is not self.real:
+                self.float_others.append(found)
+        self.programs.loaded = self.real
+
+    def plain_run(self, loaded: Loaded) -> tuple[Any, dict[str, float]] | None:
+        """Return value and gradient by name; note what a run must not do."""
         programs = self.programs
-        try:
-            with silent():
-                _, found = programs.call_judged(
-                    programs.judged.function, values, programs.judged.captured
-                )
-        except KeyboardInterrupt:
-            raise
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            if self.out_of_range(error):
-                self.result.findings.append(
-                    f"the source was not run in float64 at your point: {what}"
-                )
-            else:
-                self.result.failure = f"{self.who} fails: {what}"
-            return
-        for p in values:
+        before = same_point(self.values)
+        held = Held(loaded, programs.fn)
+        runs: list[tuple[Any, Any, Any]] = []
+        draws = np.random.get_state(), random.getstate()
+        for _ in range(2):
+            values = same_point(self.values)
+            np.random.set_state(draws[0])  # both draw the same, if they draw at all
+            random.setstate(draws[1])
+            start = self.clock.elapsed
+            try:
+                with silent():
+                    value, found = programs.call_judged(
+                        loaded.function, values, loaded.captured
+                    )
+                self.plain_time = max(self.plain_time, self.clock.elapsed - start)
+            except KeyboardInterrupt:
+                raise
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                if self.out_of_range(error):
+                    self.result.findings.append(
+                        f"the source was not run in float64 at your point: {what}"
+                    )
+                else:
+                    self.result.failure = f"{self.who} fails: {what}"
+                return None
+            if not runs:
+                first = copy.deepcopy((value, found))
+            runs.append((values, value, found))
+        for p in before:
             for (name, a), (_, b) in zip(
-                leaves(values[p], p), leaves(before[p], p), strict=True
+                leaves(runs[0][0][p], p), leaves(before[p], p), strict=True
             ):
-                if isinstance(a, np.ndarray) and not np.array_equal(
-                    a, b, equal_nan=a.dtype.kind in "fc"
-                ):
+                if isinstance(a, np.ndarray) and not _same(a, b):
                     self.result.failure = f"{self.who} changes the argument {name}"
+        changed = held.changed()
+        if changed and changed.arrays:
+            self.result.failure = f"{self.who} changes the array {changed.arrays[0]}"
+        elif not _same(first, runs[0][1:]):
+            self.result.failure = (
+                f"a second run of {self.who} changes what the first one returned: "
+                "both are the same memory"
+            )
+        elif not _same(runs[0][1:], runs[1][1:]):
+            self.result.failure = (
+                f"two runs of {self.who} give different gradients: it remembers"
+            )
+        elif changed:
+            self.stateful = (
+                f"{self.who} changes {changed.names[0]}: what later calls return is "
+                "not shown"
+            )
+            self.result.findings.append(self.stateful)
+        _, value, found = runs[0]
+        self.note_memory(runs[0][0], found)
+        gradient: dict[str, float] = {}
         parts = (found,) if programs.single else found
         if isinstance(parts, (tuple, list)):
             for p, part in zip(programs.wrt, parts, strict=False):
                 for name, x in entries(part, p):
-                    self.float_gradient[name] = float(np.real(x))
+                    gradient[name] = float(np.real(x))
+        return value, gradient
+
+    def note_memory(self, values: dict[str, Any], found: Any) -> None:
+        """Note where a gradient is the memory of an argument."""
+        arrays = [
+            (name, x)
+            for p, v in values.items()
+            for name, x in leaves(v, p)
+            if isinstance(x, np.ndarray)
+        ]
+        for _, part in leaves(found, ""):
+            for name, x in arrays:
+                shared = isinstance(part, np.ndarray) and np.shares_memory(part, x)
+                if shared and not self.result.failure:
+                    text = f"a gradient shares memory with the argument {name}"
+                    if self.real.given:
+                        self.result.findings.append(text)
+                    else:
+                        self.result.failure = text
 
     def out_of_range(self, error: Exception) -> bool:
         """Return whether Python's numbers raise where NumPy's are infinite or NaN.

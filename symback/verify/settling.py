@@ -50,20 +50,38 @@ class Settling(Running):
                 row.verdict = "undecided"
                 row.how = f"{self.nowhere}; elsewhere: {row.how}"
             self.other_sizes(row)
+            self.held_back(row)
 
     def other_sizes(self, row: Row) -> None:
         """Take back what the small sizes may not say of the caller's."""
         if row.verdict not in ("proved", "agrees") or not self.shrunk.sizes:
             return
-        if self.detour:
+        wrong = any(not w.agrees for w in self.result.witnesses)
+        seen = bool(self.witnessed) and not wrong
+        if self.detour or self.real_only:
             # Directions at the real sizes say that it is right there, at one point.
-            witnesses = self.result.witnesses
-            seen = bool(witnesses) and all(w.agrees for w in witnesses)
+            reason = self.detour or "other branches run at your sizes"
             row.verdict = "agrees" if seen else "undecided"
-            row.how = self.detour + (", but directions agree" if seen else "")
-        elif self.unsure and row.verdict == "proved":
+            row.how = reason + (", but directions agree" if seen else "")
+        elif not seen:
+            row.verdict = "undecided"
+            row.how += "; at the small sizes, and nothing at yours was compared"
+        elif self.witnessed != "90 digits" or self.unsure:
             row.verdict = "agrees"
-            row.how += f" at the small sizes; {self.unsure}"
+            row.how += "; at the small sizes"
+
+    def held_back(self, row: Row) -> None:
+        """Take back what unreached branches, memory or float64 leave open."""
+        if row.verdict == "proved" and self.unreached:
+            row.verdict = "agrees"
+            row.how += "; a branch of the gradient was not reached"
+        if row.verdict in ("proved", "agrees") and self.stateful:
+            row.verdict = "undecided"
+            row.how += "; it changes what it reads"
+        if row.verdict in ("proved", "agrees") and row.float_doubt:
+            true, got = row.float_doubt
+            row.verdict = "undecided"
+            row.how = f"in float64 it is {got:.9g}, exactly {true:.9g}; {row.how}"
 
     def proofs_of(self, name: str) -> list[str]:
         found = []

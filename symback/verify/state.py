@@ -11,7 +11,7 @@ import numpy as np
 
 from ..infer import silent
 from . import Generated
-from .concolic import Concolic, Tape
+from .concolic import Concolic, Condition, Tape
 from .deadline import Clock, interrupting
 from .loaded import Loaded, given
 from .paths import Path, Place
@@ -32,13 +32,31 @@ GUARD = 25
 
 @dataclass
 class Region:
-    """The inputs at which the programs take the same branches as at one point."""
+    """The inputs at which the programs take the same branches as at one point.
+
+    numbers : the inputs of that point; values: what they are part of.
+    conditions : what holds in it: all that was compared, and the signs that proofs take
+        from the digits.
+    sizes : for each entry the size of the terms that it is a sum of, as logarithm.
+    """
 
     traced: Traced
     symbolic: list[Concolic]
-    way: str
+    numbers: dict[str, float]
+    conditions: list[Condition]
+    sizes: list[Any] = field(default_factory=list)
     points: int = 0
     proofs: list[str] = field(default_factory=list)
+    visited: list[dict[str, float]] = field(default_factory=list)
+
+    def holds(self, numbers: dict[str, float]) -> bool:
+        """Return whether other inputs belong to the region."""
+        tape = self.traced.tape
+        if not tape.inputs.keys() <= numbers.keys():
+            return False
+        sides = [n for c in self.conditions for n in (c.left, c.right)]
+        values = tape.replay(numbers, roots=sides)
+        return all(c.holds(values) for c in self.conditions)
 
 
 class State:
@@ -72,9 +90,24 @@ class State:
         self.tried = 0
         self.kinks_only: set[str] = set()
         self.reason = ""
-        self.tracing = 0.0
+        self.plain_time = 0.0
+        self.longest = 0
+        self.proving = False
         self.real: Loaded
+        # What runs in float64 at the caller's point; of other texts; what is true there
+        # as far as it is known with many digits, and the sizes of its terms.
+        self.float_value: Any = None
         self.float_gradient: dict[str, float] = {}
+        self.float_others: list[tuple[Any, dict[str, float]]] = []
+        self.true_value: Any = None
+        self.true_gradient: dict[str, Any] = {}
+        self.term_sizes: dict[str, float] = {}
+        self.own: Region | None = None
+        # Why later calls may return something else; what of the judged program has run.
+        self.stateful = ""
+        self.unreached: list[str] = []
+        self.real_only: list[str] = []
+        self.witnessed = ""
         self.current: dict[str, Any] | None = None
         self.refuting: list[dict[str, Any]] = []
         # Which way the function goes at the real sizes, once that was asked; where it
@@ -137,7 +170,7 @@ class State:
         try:
             with silent():
                 # At a random point a loop may be endless.
-                with interrupting(max(1.0, 20 * self.tracing)):
+                with interrupting(max(2.0, min(20 * self.plain_time, self.clock.left))):
                     value = self.programs.fn(*args, **kwargs)
                 return not finite or bool(np.all(np.isfinite(value)))
         except Exception:  # TimedOut among them
