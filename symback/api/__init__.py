@@ -7,6 +7,7 @@ from .forms import differentiable, grad, value_and_grad
 from .function import DifferentiableFunction
 from .pullbacks import Pullback, vjp
 from .rules import custom_vjp, defrule
+from .tangents import hessian, hvp, jacobian, jvp
 
 __all__ = [
     "DifferentiableFunction",
@@ -15,6 +16,10 @@ __all__ = [
     "defrule",
     "differentiable",
     "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
     "stop_gradient",
     "value_and_grad",
     "vjp",

@@ -22,7 +22,7 @@ from ..run import Source
 from .cache import GENERATING, Cached
 from .function import DifferentiableFunction
 
-__all__ = ["Pullback", "vjp"]
+__all__ = ["Pullback", "fitting", "pulled", "vjp"]
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
@@ -33,7 +33,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
     forward part anew: it is one generated function, `pullback.source`.
     """
     wrt = tuple(k for k, primal in enumerate(primals) if not _is_static(primal))
-    found = _pulled(f, wrt)
+    found = pulled(f, wrt)
     value = found(*primals)
     return value, Pullback(found, primals, value)
 
@@ -55,7 +55,7 @@ class Pullback:
         Raises:
             ShapeError: the cotangent has not the structure and shape of the value.
         """
-        return self._of.pull(self._primals, _fitting(out_bar, self._value, "out_bar"))
+        return self._of.pull(self._primals, fitting(out_bar, self._value, "out_bar"))
 
     @property
     def source(self) -> str:
@@ -80,12 +80,21 @@ class Pulled(Cached[..., Any]):
         bars = iter(found.call((*bound.values(), out_bar))[1])
         return tuple(next(bars) if k in wrt else None for k in range(len(primals)))
 
+    def pull_wrt(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], out_bar: Any
+    ) -> tuple[Any, ...]:
+        """Return the cotangents of `wrt` for one of the value."""
+        bound = self._floated(self._bound(args, kwargs))
+        found = self._specialised(bound, tuple(bound.values()))
+        bars: tuple[Any, ...] = found.call((*bound.values(), out_bar))[1]
+        return bars
+
     def source_for(self, primals: tuple[Any, ...]) -> str:
         """Return the module that runs for these primals."""
         return self._for(primals, {}).source.text
 
 
-def _pulled(f: Any, wrt: tuple[int, ...]) -> Pulled:
+def pulled(f: Any, wrt: tuple[int | str, ...]) -> Pulled:
     """Return what pulls back the cotangents of a function; the same for the same."""
     if isinstance(f, DifferentiableFunction):
         f = f.__wrapped__
@@ -96,7 +105,7 @@ def _pulled(f: Any, wrt: tuple[int, ...]) -> Pulled:
 
 
 @lru_cache(maxsize=512)
-def _remembered(f: Any, wrt: tuple[int, ...]) -> Pulled:
+def _remembered(f: Any, wrt: tuple[int | str, ...]) -> Pulled:
     return Pulled(f, wrt)
 
 
@@ -105,23 +114,26 @@ def _is_static(primal: Any) -> bool:
     return isinstance(primal, bool | str | bytes | None) or callable(primal)
 
 
-def _fitting(bar: Any, value: Any, name: str) -> Any:
-    """Return a cotangent as the generated function takes it, or refuse it."""
+def fitting(bar: Any, value: Any, name: str, of: str = "value") -> Any:
+    """Return a cotangent (or tangent) as the generated function takes it, or refuse it.
+
+    of : what it must have the structure of, in a word.
+    """
     if isinstance(value, tuple | list):
         if not isinstance(bar, tuple | list) or len(bar) != len(value):
             raise ShapeError(
                 f"`{name}` must be a {type(value).__name__} of {len(value)} cotangents"
             )
         pairs = zip(bar, value, strict=True)
-        made = [_fitting(b, v, f"{name}[{k}]") for k, (b, v) in enumerate(pairs)]
+        made = [fitting(b, v, f"{name}[{k}]", of) for k, (b, v) in enumerate(pairs)]
         return type(value)(*made) if hasattr(value, "_fields") else made
     if isinstance(value, dict):
         if not isinstance(bar, dict) or bar.keys() != value.keys():
             raise ShapeError(f"`{name}` must be a dict of the keys {[*value]}")
-        return {k: _fitting(bar[k], v, f"{name}[{k!r}]") for k, v in value.items()}
+        return {k: fitting(bar[k], v, f"{name}[{k!r}]", of) for k, v in value.items()}
     if np.shape(bar) != np.shape(value):
         raise ShapeError(
-            f"`{name}` has shape {np.shape(bar)}, but the value has {np.shape(value)}"
+            f"`{name}` has shape {np.shape(bar)}, but the {of} has {np.shape(value)}"
         )
     if isinstance(value, np.ndarray):
         kind = value.dtype if value.dtype.kind in "fc" else np.dtype(float)

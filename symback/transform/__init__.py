@@ -19,6 +19,7 @@ graph f(x):
 
 from __future__ import annotations
 
+from .jvp import jvp
 from .vjp import Joint, differentiate, vjp
 
-__all__ = ["Joint", "differentiate", "vjp"]
+__all__ = ["Joint", "differentiate", "jvp", "vjp"]

@@ -224,6 +224,10 @@ class Cotangents:
             return self.either(mask, value, 0.0)
         return self.build.emit("np.where", mask, value, 0.0)
 
+    def chosen(self, mask: Arg, value: Arg) -> Arg:
+        """Return a value where a mask is true, and zero elsewhere, whatever it is."""
+        return self.clean(Cotangent(value, Mask(lambda: mask), "dirty"))
+
     def is_boolean(self, mask: Arg) -> bool:
         """Say whether a mask holds truth values, so that it can be multiplied with."""
         if not isinstance(mask, Value):

@@ -17,6 +17,7 @@ from ..graph import (
     Arg,
     Block,
     Builder,
+    Fragment,
     Graph,
     Inference,
     Loop,
@@ -24,6 +25,7 @@ from ..graph import (
     Param,
     Tree,
     Value,
+    leaves,
 )
 from ..types import Type
 from .activity import mentions, varied_values
@@ -38,7 +40,15 @@ from .loops import reverse_loop
 from .patterns import match_closed
 from .structural import STRUCTURAL
 
-__all__ = ["Joint", "differentiate", "vjp"]
+__all__ = [
+    "Joint",
+    "differentiate",
+    "parts_of",
+    "stops",
+    "transposed",
+    "tree_of",
+    "vjp",
+]
 
 
 @dataclass
@@ -84,7 +94,7 @@ def vjp(
         NotScalarError: there is a seed, and the result is not a scalar.
         MissingRuleError: an operation on an active path has no rule.
     """
-    trees = [_tree(graph, one) for one in wrt]
+    trees = [tree_of(graph, one) for one in wrt]
     return differentiate(
         graph, trees, types, rules, seed=seed, single=single, sequences=sequences
     ).graph
@@ -116,7 +126,7 @@ def differentiate(
         bar = Value(_free_name("out_bar", graph), _cotangent_type(sweep, graph.result))
         params = (Param(str(bar.name), bar),)
         _seed(sweep, graph.result, bar, cots)
-    parts = _parts(graph, wrt)
+    parts = parts_of(graph, wrt)
     forward = [*parts, *sweep.sweep(graph.block.nodes, cots)]
     gradients = Gradients(sweep, cots)
     bars = tuple(gradients.gradient(tree) for tree in wrt)
@@ -139,7 +149,7 @@ def _renamed(found: Arg | Cotangent, named: Mapping[Value, Value]) -> Arg | Cota
     return named.get(found, found) if isinstance(found, Value) else found
 
 
-def _tree(graph: Graph, one: str | Tree) -> Tree:
+def tree_of(graph: Graph, one: str | Tree) -> Tree:
     if isinstance(one, Tree):
         return one
     for param in graph.params:
@@ -180,10 +190,35 @@ def _sweep_of(
     for tree in wrt:
         primal.update(tree.readers())
     sweep = Sweep(build, rules, Cotangents(build, primal, sequences), roots, indices)
-    sweep.varied = varied_values(graph.block, roots, _stops)
+    sweep.varied = varied_values(graph.block, roots, stops)
     sweep.sided = one_sided(graph.block, build.defs, sweep.varied)
     _mark_risky(sweep, graph.block)
     return sweep
+
+
+def transposed(
+    fragment: Fragment, inputs: Sequence[Value], types: Inference, rules: Rules
+) -> tuple[dict[Value, Value], tuple[Node, ...], list[Arg | None]]:
+    """Transpose a fragment that is linear in some inputs.
+
+    Returns what stands for the cotangents of the result's leaves, the nodes, and the
+    cotangents of the inputs, None where nothing reaches one.
+    """
+    params = tuple(Param(f"x{k}", v) for k, v in enumerate(fragment.inputs))
+    block = Block((), _primal(Block((), fragment.nodes)).nodes, (fragment.result,))
+    graph = Graph("transposed", params, block)
+    build = Builder(types)
+    trees = [Tree("leaf", value) for value in inputs]
+    sweep = _sweep_of(graph, trees, build, rules, frozenset())
+    cots: Cots = {}
+    given: dict[Value, Value] = {}
+    for leaf in leaves(fragment.result):
+        if isinstance(leaf, Value) and leaf in sweep.varied and leaf not in given:
+            given[leaf] = Value(None, sweep.bars.like(leaf))
+            sweep.accumulate(leaf, Cotangent(given[leaf]), cots)
+    forward = sweep.sweep(block.nodes, cots)
+    found = [sweep.bars.final(v, cots[v]) if v in cots else None for v in inputs]
+    return given, (*forward, *build.nodes), found
 
 
 # The result
@@ -219,7 +254,7 @@ def _seed(context: Context, result: Arg, bar: Value, cots: Cots) -> None:
         _seed(context, part, piece, cots)
 
 
-def _parts(graph: Graph, wrt: Sequence[Tree]) -> list[Node]:
+def parts_of(graph: Graph, wrt: Sequence[Tree]) -> list[Node]:
     """Return the nodes that take unused parts out of the parameters."""
     known = {p.value for p in graph.params}
     known.update(v for n in graph.block.nodes for v in n.outs)
@@ -284,7 +319,7 @@ STOPS = frozenset(
 """Operations whose derivative is zero though they have no rule that says so."""
 
 
-def _stops(node: Node) -> bool:
+def stops(node: Node) -> bool:
     """Say whether a node's derivative is zero."""
     if node.op in STOPS:
         return True
