@@ -54,6 +54,9 @@ def name_everything(
             or members.get(name, 0) & classes.alive[number]
         )
 
+    # The names of one base with a number, as far as they have been tried.
+    series: dict[str, list[str]] = {}
+
     def give(name: str, number: int) -> None:
         given[number] = name
         members[name] = members.get(name, 0) | classes.members[number]
@@ -82,10 +85,20 @@ def name_everything(
                 counter += 1
             give(f"t{counter}", number)
             continue
-        name, suffix = base, 0
-        while not fits(name, number) or (suffix and name in wanted):
-            suffix += 1
-            name = f"{base}_{suffix}"
+        tried = series.setdefault(base, [base])
+        mine, living = classes.members[number], classes.alive[number]
+        for name in tried:
+            # What `fits` asks, written out: a long series is tried for each of it.
+            if alive.get(name, 0) & mine or members.get(name, 0) & living:
+                continue
+            if name not in taken and (name is base or name not in wanted):
+                break
+        else:
+            name = f"{base}_{len(tried)}"
+            tried.append(name)
+            while not fits(name, number) or name in wanted:
+                name = f"{base}_{len(tried)}"
+                tried.append(name)
         give(name, number)
     for node, number in names.variables.items():
         node.id = given.get(classes.find(number), blank)

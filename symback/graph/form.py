@@ -55,6 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InternalError, Span
@@ -145,18 +146,20 @@ class Node:
         if type(self.op) is not Operation:
             object.__setattr__(self, "op", operation(self.op))
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Value, ...]:
         """Return the values that the arguments mention, in order, with repeats.
 
         Values that nested blocks take from outside are not among them: see
         `Block.free`.
         """
-        found = [a for a in leaves(self.args) if isinstance(a, Value)]
-        found += [a for a in leaves(dict(self.kwargs)) if isinstance(a, Value)]
-        return tuple(found)
+        found: list[Any] = []
+        _gather(self.args, found)
+        for item in self.kwargs.values():
+            _gather(item, found)
+        return tuple([a for a in found if isinstance(a, Value)])
 
-    @property
+    @cached_property
     def uses(self) -> tuple[Value, ...]:
         """Return `inputs` and what nested blocks take from outside."""
         if not self.blocks:
@@ -225,16 +228,28 @@ def leaves(arg: Arg) -> Iterator[Any]:
     >>> list(leaves((1, [2, slice(3, None)], {"a": 4})))
     [1, 2, 3, None, None, 4]
     """
-    if isinstance(arg, (tuple, list)):
+    found: list[Any] = []
+    _gather(arg, found)
+    return iter(found)
+
+
+def _gather(arg: Arg, found: list[Any]) -> None:
+    kind = type(arg)
+    if kind is Value:
+        found.append(arg)
+    elif kind is tuple or isinstance(arg, (tuple, list)):
         for item in arg:
-            yield from leaves(item)
+            if type(item) is Value:
+                found.append(item)
+            else:
+                _gather(item, found)
     elif isinstance(arg, dict):
         for item in arg.values():
-            yield from leaves(item)
+            _gather(item, found)
     elif isinstance(arg, slice):
-        yield from leaves((arg.start, arg.stop, arg.step))
+        _gather((arg.start, arg.stop, arg.step), found)
     else:
-        yield arg
+        found.append(arg)
 
 
 def map_leaves(function: Callable[[Any], Any], arg: Arg) -> Arg:
@@ -243,8 +258,16 @@ def map_leaves(function: Callable[[Any], Any], arg: Arg) -> Arg:
     >>> map_leaves(lambda a: a * 10, (1, [2], {"a": 4}))
     (10, [20], {'a': 40})
     """
-    if type(arg) is tuple:
-        return tuple(map_leaves(function, item) for item in arg)
+    kind = type(arg)
+    if kind is Value:
+        return function(arg)
+    if kind is tuple:
+        return tuple(
+            [
+                function(item) if type(item) is Value else map_leaves(function, item)
+                for item in arg
+            ]
+        )
     if isinstance(arg, list):
         return [map_leaves(function, item) for item in arg]
     if isinstance(arg, dict):
@@ -263,6 +286,11 @@ def replaced(arg: Arg, changed: Mapping[Value, Any]) -> Arg:
     >>> replaced([x, 2], {x: y})[0] is y
     True
     """
+    kind = type(arg)
+    if kind is Value:
+        return changed.get(arg, arg)
+    if kind is tuple:
+        return tuple([replaced(item, changed) for item in arg])
     return map_leaves(
         lambda leaf: changed.get(leaf, leaf) if isinstance(leaf, Value) else leaf, arg
     )

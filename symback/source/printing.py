@@ -34,7 +34,7 @@ def print_statement(node: ast.stmt) -> str:
     >>> print_statement(ast.parse("x[1:,None]=-y**2").body[0])
     'x[1:, None] = -y**2'
     """
-    tree = normalise(node)
+    tree = _Normalise().visit(node)
     assert isinstance(tree, ast.stmt)
     try:
         text = _with_astor(tree)
@@ -50,9 +50,26 @@ def print_statement(node: ast.stmt) -> str:
 def same_tree(text: str, tree: ast.Module) -> bool:
     """Return whether the text is that tree, positions aside."""
     try:
-        return ast.dump(ast.parse(text)) == ast.dump(tree)
+        return _equal(ast.parse(text), tree)
     except (SyntaxError, ValueError):
         return False
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Say whether two trees are the same, positions aside."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is list:
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if kind is str or one is None:
+        return bool(one == other)
+    if not isinstance(one, ast.AST):
+        return repr(one) == repr(other)
+    for name in one._fields:
+        if not _equal(getattr(one, name, None), getattr(other, name, None)):
+            return False
+    return True
 
 
 class _Normalise(ast.NodeTransformer):
