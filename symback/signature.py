@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["exact_key", "layout", "measure", "pattern_key"]
+__all__ = ["exact_key", "flat_key", "layout", "measure", "pattern_key"]
 
 IDENTITIES = (
     types.FunctionType,
@@ -50,6 +50,19 @@ def exact_key(argument: Any) -> Any:
     if isinstance(argument, dict):
         return kind, tuple((k, exact_key(a)) for k, a in argument.items())
     return _object_key(argument, exact_key)
+
+
+def flat_key(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the dtype, shape and strides of all arrays, in one tuple.
+
+    >>> flat_key((0.5, np.zeros((2, 3))))
+    (dtype('float64'), (2, 3), (24, 8))
+    """
+    found: list[Any] = []
+    for argument in arguments:
+        if type(argument) is np.ndarray:
+            found += argument.dtype, argument.shape, argument.strides
+    return tuple(found)
 
 
 def layout(array: np.ndarray) -> str:

@@ -11,8 +11,10 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from ..errors import UnsupportedSyntaxError
-from ..signature import exact_key, pattern_key
+from ..signature import exact_key, flat_key, pattern_key
 from .binding import Binding, Wrt
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ class Cached(Binding[P, R]):
         self._exact: dict[Any, Specialised] = {}
         self._patterns: dict[Any, list[Specialised]] = {}
         self._fast: dict[Any, Any] = {}
+        self._arrays: dict[Any, Any] = {}
         self._static: frozenset[str] = frozenset()
         _ALL.add(self)
 
@@ -68,6 +71,7 @@ class Cached(Binding[P, R]):
         self._exact.clear()
         self._patterns.clear()
         self._fast.clear()
+        self._arrays.clear()
         self.__dict__.pop("_generic", None)
 
     def _entry(self, what: str, pick: str) -> Any:
@@ -178,10 +182,53 @@ class Cached(Binding[P, R]):
         if len(self._exact) > MANY:
             self._exact.clear()
         self._exact[key] = found
-        scalars = all(k is float for k in key)
-        plain = not found.source.captured and not self._attributes
-        if scalars and plain and found.fast is not None and not found.source.guards:
-            self._fast[tuple(type(a) for a in arguments)] = found.fast
+        source = found.source
+        if source.captured or source.guards or self._attributes:
+            return
+        kinds = tuple(type(a) for a in arguments)
+        if all(k is float for k in key):
+            if found.fast is not None:
+                self._fast[kinds] = found.fast
+        elif all(kind is float or kind is np.ndarray for kind in kinds):
+            # What is written to, or was an integer, is looked at each time.
+            looked_at = source.argument_changed is not None or found.fast is not None
+            if not looked_at and self._floating(arguments):
+                if len(self._arrays) > MANY:
+                    self._arrays.clear()
+                self._arrays[flat_key(arguments)] = found.function
+                if kinds not in self._fast:
+                    self._fast[kinds] = self._array_entry(kinds)
+
+    def _floating(self, arguments: tuple[Any, ...]) -> bool:
+        """Say whether no array was made of integers before the call."""
+        given = zip(self._names, arguments, strict=True)
+        return all(
+            a.dtype.kind in "fc"
+            for name, a in given
+            if type(a) is np.ndarray and name in self._wrt
+        )
+
+    def _array_entry(self, kinds: tuple[type, ...]) -> Any:
+        """Make the function that finds a text by its arrays' dtypes and layouts."""
+        from ..run.load import load
+
+        taken = set(self._names)
+        table, slow, found = (_free(n, taken) for n in ("table", "slow", "found"))
+        names = ", ".join(self._names)
+        parts = "".join(
+            f"{n}.dtype, {n}.shape, {n}.strides, "
+            for n, kind in zip(self._names, kinds, strict=True)
+            if kind is np.ndarray
+        )
+        text = (
+            f"def entry({names}):\n"
+            f"    {found} = {table}.get(({parts}))\n"
+            f"    if {found} is None:\n"
+            f"        return {slow}(({names},))\n"
+            f"    return {found}({names})\n"
+        )
+        namespace = {table: self._arrays, slow: self._run_positional}
+        return load(text, "entry", f"<symback {self.__name__} arrays>", namespace)
 
     def _specialised(
         self, bound: dict[str, Any], arguments: tuple[Any, ...]

@@ -91,7 +91,7 @@ def name_everything(
             # What `fits` asks, written out: a long series is tried for each of it.
             if alive.get(name, 0) & mine or members.get(name, 0) & living:
                 continue
-            if name not in taken and (name is base or name not in wanted):
+            if name not in taken and (name == base or name not in wanted):
                 break
         else:
             name = f"{base}_{len(tried)}"

@@ -13,11 +13,15 @@ import os
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import linecache
 import platform
 import subprocess
 import sys
+import tempfile
+import time
 import timeit
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -33,6 +37,41 @@ symback.differentiable(f)
 began = time.perf_counter()
 symback.differentiable(f, wrt="x")
 print(time.perf_counter() - began)
+"""
+
+TINY = """
+import numpy as np
+def loss(w, b, v, c, x, y):
+    z = w * x + b
+    h = np.maximum(z, 0.0)
+    s = v * h + c
+    return 0.5 * (s - y) ** 2
+"""
+
+FIRST_OF_A_FILE = """
+import importlib.util, symback, sys, time
+symback.differentiable
+spec = importlib.util.spec_from_file_location("users", sys.argv[1])
+users = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(users)
+f = symback.differentiable(users.loss, wrt=("w", "b", "v", "c"))
+began = time.perf_counter()
+f.value_and_grad_fn(0.5, 0.0, 3.0, -1.0, 2.0, 1.0)
+print(time.perf_counter() - began)
+"""
+
+LSTM = """
+def lstm(W, U, b, x, y):
+    n, loss = U.shape[0], 0.0
+    h, c = np.zeros(n), np.zeros(n)
+    for t in range(len(x)):
+        z = x[t] @ W + h @ U + b
+        i, f = 1 / (1 + np.exp(-z[:n])), 1 / (1 + np.exp(-z[n : 2 * n]))
+        o, g = 1 / (1 + np.exp(-z[2 * n : 3 * n])), np.tanh(z[3 * n :])
+        c = f * c + i * g
+        h = o * np.tanh(c)
+        loss = loss + np.sum((h - y[t]) ** 2)
+    return loss
 """
 
 FIRST_GRADIENT = """
@@ -55,7 +94,7 @@ def timed_import(statement: str) -> str:
     )
 
 
-def in_new_pythons(*codes: str) -> list[list[float]]:
+def in_new_pythons(*codes: str, given: str = "") -> list[list[float]]:
     """Run each code `RUNS` times, in turns, and return the seconds that it prints."""
     seconds: list[list[float]] = [[] for _ in codes]
     # As on a user's machine, the first run leaves compiled modules to the others.
@@ -65,7 +104,7 @@ def in_new_pythons(*codes: str) -> list[list[float]]:
     for turn in range(RUNS + 1):
         for code, column in zip(codes, seconds, strict=True):
             done = subprocess.run(
-                [sys.executable, "-c", code],
+                [sys.executable, "-c", code, given],
                 check=True,
                 capture_output=True,
                 text=True,
@@ -74,6 +113,58 @@ def in_new_pythons(*codes: str) -> list[list[float]]:
             if turn:  # the first turn compiles and fills the disk's cache
                 column.append(float(done.stdout))
     return seconds
+
+
+def generating(text: str, name: str, wrt: object, *args: object) -> list[float]:
+    """Return the seconds that it takes to generate a function anew, once warm."""
+    file = f"<bench {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names: dict[str, object] = {"np": np}
+    exec(compile(text, file, "exec"), names)
+    seconds = []
+    for turn in range(6):
+        began = time.perf_counter()
+        symback.differentiable(names[name], wrt=wrt).backward_source_for(*args)
+        if turn:
+            seconds.append(time.perf_counter() - began)
+    return seconds
+
+
+def generations() -> None:
+    """Measure how long generating takes, cold and warm."""
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (8, 8000):
+            path = Path(folder) / f"users{count}.py"
+            more = "".join(
+                f"def other{k}(x): return x + {k}\n" for k in range(8, count)
+            )
+            path.write_text(TINY + more)
+            (seconds,) = in_new_pythons(FIRST_OF_A_FILE, given=str(path))
+            title = f"first gradient, in a file of {count} lines"
+            row(title, seconds, "ms", "bound 50 ms")
+    scalars = (0.5, 0.0, 3.0, -1.0, 2.0, 1.0)
+    row(
+        "generating the scalar network",
+        generating(TINY, "loss", ("w", "b", "v", "c"), *scalars),
+        "ms",
+        "bound 10 ms",
+    )
+    rng = np.random.default_rng(0)
+    shapes = (3, 16), (4, 16), (16,), (5, 3), (5, 4)
+    row(
+        "generating a recurrent network with gates",
+        generating(
+            LSTM, "lstm", ("W", "U", "b"), *(rng.normal(size=s) for s in shapes)
+        ),
+        "ms",
+        "bound 100 ms",
+    )
+    for count in (100, 1000):
+        lines = "".join(f"    y = np.tanh(y * 0.5 + {k}.0)\n" for k in range(count))
+        text = f"def chain(x):\n    y = x\n{lines}    return np.sum(y)\n"
+        bound = "" if count == 100 else "bound 3000 ms"
+        seconds = generating(text, "chain", 0, np.ones(4))
+        row(f"generating a chain of {count} layers", seconds, "ms", bound)
 
 
 def per_call(function: Callable[..., object], *args: object) -> list[float]:
@@ -115,6 +206,7 @@ def main() -> None:
     decorate_s, first_s = in_new_pythons(DECORATE, FIRST_GRADIENT)
     row("decorating a function", decorate_s, "ms", "bound 1 ms")
     row("first gradient of the demo's network", first_s, "ms", "bound 100 ms")
+    generations()
     arguments = (0.5, 0.0, 3.0, -1.0, 2.0, 1.0)
     value_and_grad = scalar_network.value_and_grad_fn
     row(

@@ -341,3 +341,21 @@ def test_lowering_grows_with_the_depth_of_loops_and_not_faster(monkeypatch, tmp_
     assert slope == pytest.approx((high - low) / 2e-6, rel=1e-6)
     # Each loop is lowered again with those around it: two times more at each level.
     assert attempts[0] <= depth * (depth + 2)
+
+
+def test_arrays_are_found_by_dtype_shape_and_strides():
+    @symback.differentiable(wrt="x")
+    def loss(x, k):
+        y = np.ravel(x * 1.0)
+        return np.sum(y[k] ** 2)
+
+    k = np.array([0, 1])
+    square = np.arange(1.0, 5.0).reshape(2, 2)
+    for _ in range(3):
+        assert loss.grad_fn(square, k).tolist() == [[2.0, 4.0], [0.0, 0.0]]
+        assert loss.grad_fn(square.T, k).tolist() == [[2.0, 6.0], [0.0, 0.0]]
+        assert loss.grad_fn(np.arange(4), k).tolist() == [0.0, 2.0, 0.0, 0.0]
+        small = loss.grad_fn(square.astype(np.float32), k)
+        assert small.dtype == np.float32
+        with pytest.raises(IndexError):
+            loss.grad_fn(np.ones(1), k)
