@@ -11,22 +11,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
 
-from ..api import DifferentiableFunction, differentiable
+from ..api import DifferentiableFunction, differentiable, hvp, jacobian
 from ..structure import Structure, Vector, fields_of
 
-__all__ = ["minimize"]
+__all__ = ["Fit", "curve_fit", "least_squares", "minimize"]
 
 BY_PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 """Methods of `scipy.optimize.minimize` that use products with the Hessian."""
 
-_scipy_minimize: Any = scipy.optimize.minimize
+_scipy: Any = scipy.optimize
 """Without its overloads, which know methods and callbacks by literal types only."""
 
 Callback = Callable[[Any], Any]
@@ -89,6 +90,38 @@ class Problem:
         return float(value), self.structure.vector(
             _alike(self.structure.like, gradient)
         )
+
+    def product(self, vector: Vector, direction: Vector) -> Vector:
+        """Return the Hessian times a direction; shape (n,)."""
+        args, kwargs = self.arguments(vector)
+        of = self._product.of
+        bound = of.bound(args, kwargs)
+        along = self.structure.rebuilt(direction)
+        if not self.single:
+            along = tuple(item for _, item in fields_of(along) or [])
+        return self.structure.vector(
+            _alike(self.structure.like, of.along(bound, along))
+        )
+
+    @functools.cached_property
+    def _product(self) -> Any:
+        return hvp(self.f, self.f._wrt_given)
+
+    def value(self, vector: Vector) -> Vector:
+        """Return the residuals; shape (m,)."""
+        args, kwargs = self.arguments(vector)
+        return np.atleast_1d(np.asarray(self.f(*args, **kwargs), float)).ravel()
+
+    def slopes(self, vector: Vector) -> Vector:
+        """Return the exact Jacobian of the residuals; shape (m, n)."""
+        args, kwargs = self.arguments(vector)
+        found = self._jacobian(*args, **kwargs)
+        rows = self.value(vector).size
+        return self.structure.columns(_alike(self.structure.like, found), rows)
+
+    @functools.cached_property
+    def _jacobian(self) -> Any:
+        return jacobian(self.f, self.f._wrt_given)
 
     def limits(self, bounds: Any) -> scipy.optimize.Bounds | None:
         """Return bounds of the vector from bounds of the container's leaves.
@@ -205,11 +238,13 @@ def minimize(
         ValueError: `bounds` have not the structure of `params`.
     """
     problem = Problem(f, params, args, kwargs)
+    products = (method or "").lower() in BY_PRODUCTS
     with _told(callback, problem, progress) as tell:
-        found = _scipy_minimize(
+        found = _scipy.minimize(
             problem.value_and_grad,
             problem.structure.vector(params),
             jac=True,
+            hessp=problem.product if products else None,
             method=method,
             bounds=problem.limits(bounds),
             constraints=constraints,
@@ -219,3 +254,108 @@ def minimize(
         )
     found.params = problem.structure.rebuilt(found.x)
     return found
+
+
+def least_squares(
+    f: Callable[..., Any],
+    params: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    bounds: Any = None,
+    **options: Any,
+) -> Any:
+    """Minimise a sum of squared residuals, by their exact Jacobian.
+
+    Args:
+        f: returns the residuals, an array of any shape.
+        params, args, kwargs, bounds: as of `minimize`.
+        options: of `scipy.optimize.least_squares`: `method`, `loss`, `xtol`, ...
+
+    Returns:
+        SciPy's `OptimizeResult` with `params`, the found parameters in their structure.
+
+    >>> found = least_squares(lambda p: p["a"] * np.arange(3.0) - 2.0, {"a": 0.0})
+    >>> round(float(found.params["a"]), 6)
+    1.2
+    """
+    problem = Problem(f, params, args, kwargs)
+    limits = problem.limits(bounds)
+    found = _scipy.least_squares(
+        problem.value,
+        problem.structure.vector(params),
+        jac=problem.slopes,
+        bounds=(-np.inf, np.inf) if limits is None else (limits.lb, limits.ub),
+        **options,
+    )
+    found.params = problem.structure.rebuilt(found.x)
+    return found
+
+
+class Fit(NamedTuple):
+    """Fitted parameters.
+
+    params, errors : in the structure of the start: the parameters and their standard
+        errors, in the same units.  covariance : of the parameters as one vector, shape
+        (n, n).  result : SciPy's.
+    """
+
+    params: Any
+    covariance: Vector
+    errors: Any
+    result: Any
+
+
+def curve_fit(
+    f: Callable[..., Any],
+    x: Any,
+    y: Any,
+    params: Any,
+    *,
+    sigma: Any = None,
+    absolute_sigma: bool = False,
+    bounds: Any = None,
+    **options: Any,
+) -> Fit:
+    """Fit a curve ``f(params, x)`` to data, with standard errors.
+
+    The covariance is the inverse of JᵀJ of the exact Jacobian at the optimum (Seber and
+    Wild, Nonlinear Regression, 1989, section 2.1), scaled by the variance of the
+    residuals unless `absolute_sigma`.
+
+    Args:
+        f: the curve; its first parameter is any container of parameters.
+        x, y: the data; `y` has the shape of ``f(params, x)``.
+        params: where to start.
+        sigma: standard deviations of `y`, of its shape or one number, in its units.
+        absolute_sigma: `sigma` is known absolutely, not only up to a factor.
+        bounds, options: as of `least_squares`.
+
+    Raises:
+        numpy.linalg.LinAlgError: the data do not determine the parameters.
+
+    >>> x = np.linspace(0.0, 1.0, 5)
+    >>> fit = curve_fit(lambda p, x: p[0] + p[1] * x, x, 1.0 + 2.0 * x, [0.0, 0.0])
+    >>> [round(float(p), 6) for p in fit.params]
+    [1.0, 2.0]
+    """
+    scale = np.ones_like(np.asarray(y, float)) if sigma is None else np.asarray(sigma)
+    curve = Problem(f, params, (x,), None)
+    weights = np.broadcast_to(1.0 / scale, np.shape(y)).ravel()
+    target = np.asarray(y, float).ravel()
+    limits = curve.limits(bounds)
+    found = _scipy.least_squares(
+        lambda v: (curve.value(v) - target) * weights,
+        curve.structure.vector(params),
+        jac=lambda v: curve.slopes(v) * weights[:, None],
+        bounds=(-np.inf, np.inf) if limits is None else (limits.lb, limits.ub),
+        **{"xtol": 1e-12, "ftol": 1e-12, "gtol": 1e-12, **options},
+    )
+    covariance = np.linalg.inv(found.jac.T @ found.jac)
+    freedom = target.size - found.x.size
+    if not absolute_sigma:
+        variance = 2 * found.cost / freedom if freedom > 0 else np.inf
+        covariance = covariance * variance
+    rebuilt = curve.structure.rebuilt
+    errors = rebuilt(np.sqrt(np.diag(covariance)))
+    return Fit(rebuilt(found.x), covariance, errors, found)

@@ -11,7 +11,7 @@ import pytest
 import scipy.optimize
 
 import symback
-from symback.adapters.scipy import minimize
+from symback.adapters.scipy import curve_fit, least_squares, minimize
 from symback.structure import Structure
 
 X = np.linspace(0.0, 4.0, 30)
@@ -128,3 +128,90 @@ def test_what_is_no_number_is_refused_by_name() -> None:
         minimize(by_fields, point(1.0, "a"), (X, Y))
     with pytest.raises(ValueError, match="the structure is"):
         Structure.of({"a": 1.0}).vector({"b": 1.0})
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg"])
+def test_newton_methods_get_exact_products(method: str) -> None:
+    def loss(p: dict[str, Any]) -> Any:
+        a, b = p["a"], p["b"]
+        return np.sum(100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2)
+
+    start = {"a": np.array([-1.2, 0.5]), "b": np.array([1.0, 0.2])}
+    found = minimize(loss, start, method=method, tol=1e-10)
+    np.testing.assert_allclose(found.params["a"], [1.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(found.params["b"], [1.0, 1.0], atol=1e-6)
+    assert found.nhev > 0
+
+
+def test_products_by_several_parameters() -> None:
+    @symback.differentiable(wrt=("a", "b"))
+    def loss(a: Any, k: float, b: Any) -> Any:
+        return np.sum(k * (a - 2.0) ** 2 + np.cosh(b - a))
+
+    found = minimize(loss, (0.0, 1.0), (3.0,), method="Newton-CG", tol=1e-12)
+    np.testing.assert_allclose(found.params, (2.0, 2.0), atol=1e-3)
+
+
+def curve(p: dict[str, Any], x: Any) -> Any:
+    return p["a"] * np.exp(-p["k"] * x) + p["c"]
+
+
+def test_curve_fit_has_the_errors_of_scipy() -> None:
+    noisy = Y + 0.01 * np.sin(17.0 * X)
+    fit = curve_fit(curve, X, noisy, {"a": 1.0, "k": 1.0, "c": 0.0})
+    popt, pcov = scipy.optimize.curve_fit(
+        lambda x, a, k, c: a * np.exp(-k * x) + c, X, noisy, [1.0, 1.0, 0.0], ftol=1e-12
+    )
+    np.testing.assert_allclose(list(fit.params.values()), popt, rtol=1e-5)
+    # SciPy's covariance is of a Jacobian by differences.
+    np.testing.assert_allclose(fit.covariance, pcov, rtol=1e-3)
+    np.testing.assert_allclose(
+        list(fit.errors.values()), np.sqrt(np.diag(pcov)), rtol=1e-3
+    )
+    sigma = np.full(30, 0.02)
+    known = curve_fit(
+        curve,
+        X,
+        noisy,
+        {"a": 1.0, "k": 1.0, "c": 0.0},
+        sigma=sigma,
+        absolute_sigma=True,
+    )
+    line = scipy.optimize.curve_fit(
+        lambda x, a, k, c: a * np.exp(-k * x) + c,
+        X,
+        noisy,
+        [1.0, 1.0, 0.0],
+        sigma=sigma,
+        absolute_sigma=True,
+        ftol=1e-12,
+    )[1]
+    np.testing.assert_allclose(known.covariance, line, rtol=1e-3)
+
+
+def test_the_errors_of_a_line_by_hand() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    y = np.array([0.1, 0.9, 2.2, 2.8])
+
+    def line(p: Any, x: Any) -> Any:
+        return p[0] + p[1] * x
+
+    fit = curve_fit(line, x, y, np.zeros(2))
+    # Slope 0.94, intercept 0.09; residuals' variance 0.082 / 2, Sxx = 5.
+    np.testing.assert_allclose(fit.params, [0.09, 0.94], rtol=1e-9)
+    residuals = y - 0.09 - 0.94 * x
+    variance = np.sum(residuals**2) / 2
+    np.testing.assert_allclose(fit.errors[1], np.sqrt(variance / 5), rtol=1e-9)
+
+
+def test_least_squares_with_bounds() -> None:
+    def residuals(p: dict[str, Any], x: Any, y: Any) -> Any:
+        return curve(p, x) - y
+
+    found = least_squares(residuals, {"a": 1.0, "k": 1.0, "c": 0.0}, (X, Y))
+    np.testing.assert_allclose(list(found.params.values()), [2.0, 1.3, 0.5], rtol=1e-6)
+    bounds = {"a": (0.0, 1.5), "k": None, "c": None}
+    found = least_squares(
+        residuals, {"a": 1.0, "k": 1.0, "c": 0.0}, (X, Y), bounds=bounds
+    )
+    assert found.params["a"] == pytest.approx(1.5, abs=1e-3)
