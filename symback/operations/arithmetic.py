@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import runtime
 from .helpers import is_complex, is_constant, safe
-from .registry import elementwise, pullback, zero
+from .registry import elementwise, pullback, select, zero
 
 Array = Any
 
@@ -147,7 +147,7 @@ elementwise(
 )
 elementwise("np.copysign(x, y)", "np.sign(x) * np.sign(out)", "0.0", kink="x == 0: 0")
 elementwise("np.ldexp(x, n)", "2.0**n")
-elementwise(
+select(
     "np.nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", "np.isfinite(x)"
 )
 elementwise("np.real(x)", "1")

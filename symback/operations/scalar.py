@@ -59,7 +59,7 @@ elementwise(
 elementwise("math.log2(x)", "1 / (math.log(2) * x)", singular=True, domain="x > 0")
 elementwise("math.log10(x)", "1 / (math.log(10) * x)", singular=True, domain="x > 0")
 elementwise("math.log1p(x)", "1 / (1 + x)", singular=True, domain="x > -1")
-elementwise("math.sqrt(x)", "0.5 / out", singular=True, domain="x > 0")
+elementwise("math.sqrt(x)", "np.divide(0.5, out)", singular=True, domain="x > 0")
 elementwise("math.cbrt(x)", "1 / (3 * out**2)", singular=True, domain="x != 0")
 elementwise(
     "math.pow(x, y)",
@@ -72,10 +72,16 @@ elementwise("math.sin(x)", "math.cos(x)")
 elementwise("math.cos(x)", "-math.sin(x)")
 elementwise("math.tan(x)", "1 + out**2", singular=True)
 elementwise(
-    "math.asin(x)", "1 / math.sqrt(1 - x**2)", singular=True, domain="abs(x) < 1"
+    "math.asin(x)",
+    "1 / np.sqrt((1 - x) * (1 + x))",
+    singular=True,
+    domain="abs(x) < 1",
 )
 elementwise(
-    "math.acos(x)", "-1 / math.sqrt(1 - x**2)", singular=True, domain="abs(x) < 1"
+    "math.acos(x)",
+    "-1 / np.sqrt((1 - x) * (1 + x))",
+    singular=True,
+    domain="abs(x) < 1",
 )
 elementwise("math.atan(x)", "1 / (1 + x**2)")
 elementwise(
@@ -88,8 +94,10 @@ elementwise(
 elementwise("math.sinh(x)", "math.cosh(x)", singular=True)
 elementwise("math.cosh(x)", "math.sinh(x)", singular=True)
 elementwise("math.tanh(x)", "1 - out**2")
-elementwise("math.asinh(x)", "1 / math.sqrt(x**2 + 1)")
-elementwise("math.acosh(x)", "1 / math.sqrt(x**2 - 1)", singular=True, domain="x > 1")
+elementwise("math.asinh(x)", "1 / math.hypot(x, 1)")
+elementwise(
+    "math.acosh(x)", "1 / np.sqrt((x - 1) * (x + 1))", singular=True, domain="x > 1"
+)
 elementwise("math.atanh(x)", "1 / (1 - x**2)", singular=True, domain="abs(x) < 1")
 elementwise("math.erf(x)", "2 / math.sqrt(math.pi) * math.exp(-(x**2))")
 elementwise("math.erfc(x)", "-2 / math.sqrt(math.pi) * math.exp(-(x**2))")

@@ -29,11 +29,17 @@ elementwise("np.cos(x)", "-np.sin(x)")
 elementwise("np.tan(x)", "1 + out**2", singular=True)
 for name in ("np.arcsin", "np.asin"):
     elementwise(
-        f"{name}(x)", "1 / np.sqrt(1 - x**2)", singular=True, domain="abs(x) < 1"
+        f"{name}(x)",
+        "1 / np.sqrt((1 - x) * (1 + x))",
+        singular=True,
+        domain="abs(x) < 1",
     )
 for name in ("np.arccos", "np.acos"):
     elementwise(
-        f"{name}(x)", "-1 / np.sqrt(1 - x**2)", singular=True, domain="abs(x) < 1"
+        f"{name}(x)",
+        "-1 / np.sqrt((1 - x) * (1 + x))",
+        singular=True,
+        domain="abs(x) < 1",
     )
 for name in ("np.arctan", "np.atan"):
     elementwise(f"{name}(x)", "1 / (1 + x**2)")

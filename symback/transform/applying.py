@@ -58,7 +58,7 @@ SINGULAR = (
 """Operations that can give an infinite value or slope at a finite point."""
 
 
-CHOOSING = ("np.where", "np.select", "np.choose")
+CHOOSING = ("np.where", "np.select", "np.choose", "np.nan_to_num")
 """Operations that look at each entry of one argument only: the others hold anything."""
 
 

@@ -119,6 +119,11 @@ class Cotangents:
         node = build.defs.get(partial) if isinstance(partial, Value) else None
         if node is not None and build.name_of(partial) is not None:
             node = None
+        if node is not None and node.role != "backward":
+            # The program's own integers may have wrapped: they are not taken apart.
+            known = node.outs[0].type
+            if known is None or not known.dtype.startswith(("float", "complex")):
+                node = None
         if node is not None and node.op == "neg":
             return self.negative(self.times(value, node.args[0]))
         if node is not None and node.op == "truediv" and _is_one(node.args[0]):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ..graph import Arg, Node, Value
-from ..operations import Rule
+from ..operations import CLOSED, Rule
 from ..operations.patterns import Constant, Pattern, Piece, patterns
 from .activity import mentions
+from .spelling import POWERS, SAME, spelled
 
 __all__ = ["match_closed"]
 
@@ -18,8 +20,6 @@ AXIS_SECOND = frozenset(
 
 COMMUTATIVE = frozenset({"add", "mul"})
 
-SAME = {"np.square": "np.square", "np.absolute": "np.abs", "builtins.abs": "np.abs"}
-
 Bound = dict[str, Arg]
 """What the names of a pattern stand for."""
 
@@ -28,7 +28,7 @@ def match_closed(
     node: Node, defs: Mapping[Value, Node], varied: set[Value]
 ) -> tuple[Rule, Bound] | None:
     """Return the first closed rule that a node is the root of, and its bound names."""
-    for rule, pattern in patterns().get(node.op, ()):
+    for rule, pattern in _spelled_patterns().get(spelled(node)[0], ()):
         bound: Bound = {}
         if _fits_node(pattern, node, defs, bound) and set(bound) == set(rule.params):
             active = [p for p, arg in bound.items() if mentions(arg, varied)]
@@ -38,6 +38,38 @@ def match_closed(
             ):
                 return rule, bound
     return None
+
+
+@lru_cache(maxsize=1)
+def _spelled_patterns() -> dict[str, list[tuple[Rule, Pattern]]]:
+    """Return the patterns by the operation at the root, in the first spelling."""
+    found: dict[str, list[tuple[Rule, Pattern]]] = {}
+    for rules in patterns().values():
+        for rule, pattern in rules:
+            piece = _spelled_piece(pattern)
+            assert isinstance(piece, Pattern)
+            found.setdefault(piece.op, []).append((rule, piece))
+    order = {id(rule): k for k, rule in enumerate(CLOSED)}
+    for rules in found.values():
+        rules.sort(key=lambda pair: order[id(pair[0])])
+    return found
+
+
+def _spelled_piece(piece: Piece) -> Piece:
+    """Return a pattern in the spelling that `spelled` gives nodes."""
+    if not isinstance(piece, Pattern):
+        return piece
+    args = tuple(map(_spelled_piece, piece.args))
+    keywords = tuple((name, _spelled_piece(arg)) for name, arg in piece.keywords)
+    if keywords:
+        return Pattern(piece.op, args, keywords)
+    power = POWERS.get(piece.op)
+    if power is not None:
+        return Pattern("pow", (*args, Constant(power)))
+    op = SAME.get(piece.op, piece.op)
+    if op == "mul" and isinstance(args[0], str) and args[0] == args[1]:
+        return Pattern("pow", (args[0], Constant(2)))
+    return Pattern(op, args)
 
 
 def _fits(piece: Piece, arg: Arg, defs: Mapping[Value, Node], bound: Bound) -> bool:
@@ -71,11 +103,12 @@ def _fits_node(
     pattern: Pattern, node: Node, defs: Mapping[Value, Node], bound: Bound
 ) -> bool:
     """Say whether a node fits a pattern's root and its arguments the rest."""
-    if pattern.op != SAME.get(node.op, node.op):
+    op, given_args = spelled(node)
+    if pattern.op != op:
         return False
     count = len(pattern.args)
-    if node.op in COMMUTATIVE and count == len(node.args) == 2:
-        for args in (node.args, node.args[::-1]):
+    if op in COMMUTATIVE and count == len(given_args) == 2:
+        for args in (given_args, given_args[::-1]):
             trial = dict(bound)
             if all(
                 _fits(piece, arg, defs, trial)
@@ -84,12 +117,12 @@ def _fits_node(
                 bound.update(trial)
                 return True
         return False
-    given, extra = dict(node.kwargs), list(node.args[count:])
-    if count + len(pattern.keywords) < len(node.args) + len(given):
+    given, extra = dict(node.kwargs), list(given_args[count:])
+    if count + len(pattern.keywords) < len(given_args) + len(given):
         return False
-    if count > len(node.args):
+    if count > len(given_args):
         return False
-    for piece, arg in zip(pattern.args, node.args, strict=False):
+    for piece, arg in zip(pattern.args, given_args, strict=False):
         if not _fits(piece, arg, defs, bound):
             return False
     for name, piece in pattern.keywords:

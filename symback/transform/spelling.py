@@ -39,4 +39,7 @@ def spelled(node: Node) -> tuple[str, tuple[Arg, ...]]:
     power = POWERS.get(node.op)
     if power is not None and len(node.args) == 1:
         return "pow", (node.args[0], power)
-    return SAME.get(node.op, node.op), node.args
+    op = SAME.get(node.op, node.op)
+    if op == "mul" and node.args[0] is node.args[1]:
+        return "pow", (node.args[0], 2)
+    return op, node.args

@@ -38,6 +38,7 @@ from .gradients import Gradients
 from .kinks import one_sided
 from .loops import reverse_loop
 from .patterns import match_closed
+from .roots import match_root
 from .structural import STRUCTURAL
 
 __all__ = [
@@ -399,6 +400,7 @@ def _reverse_node(context: Context, node: Node, cots: Cots) -> None:
     if len(node.outs) == 1:
         closed = match_closed(node, context.build.defs, context.varied)
         closed = closed or match_exponential(node, context.build.defs, context.varied)
+        closed = closed or match_root(node, context.build.defs, context.varied)
     if closed is not None:
         apply(context, *closed, node, outs, cots)
         return

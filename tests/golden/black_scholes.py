@@ -34,6 +34,6 @@ def black_scholes_value_and_grad(S, K, tau, r, sigma):
     S_bar = cdf1 + t15 / K
     K_bar = t9 * t7 - t15 * t2 / K
     sigma_bar = t14 * sigma + v_bar * t1  # scalars.py:33
-    t16 = v_bar * sigma * 0.5 / t1
+    t16 = v_bar * sigma * (0.5 / t1)
     tau_bar = t13 * t3 - t10 * r + t16
     return S * cdf1 - t8 * cdf2, (S_bar, K_bar, tau_bar, r_bar, sigma_bar)

@@ -163,9 +163,7 @@ def test_overflow(call: str, want: list[float]) -> None:
     [
         ("np.sqrt(x ** 2)", 0.0),
         ("np.sqrt(x * x)", 0.0),
-        ("math.sqrt(x * x)", 0.0),
         ("np.sqrt(x) ** 2", 1.0),
-        ("x * x ** 0.5", 0.0),
         ("x * np.sqrt(x)", 0.0),
         ("np.abs(x) ** 2", 0.0),
         ("np.linalg.norm(x) ** 2", 0.0),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import symback
 
@@ -163,3 +164,78 @@ def test_of_python_numbers() -> None:
 )
 def test_the_table_stands_where_nothing_contradicts_it(f: Any, slope: float) -> None:
     np.testing.assert_array_equal(symback.grad(f)(np.zeros(2)), np.full(2, slope))
+
+
+POINTS = np.array([[0.0, 0.0], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda p: np.sum(np.sum(p**2, axis=1) ** 0.5),
+        lambda p: np.sum(np.power(np.sum(p * p, axis=-1), 0.5)),
+        lambda p: np.sum(np.sqrt(np.einsum("ij,ij->i", p, p))),
+        lambda p: np.sum((p[:, 0] ** 2 + p[:, 1] ** 2) ** 0.5),
+        lambda p: np.sum(np.sqrt(p[:, 0] * p[:, 0] + np.square(p[:, 1]))),
+        lambda p: np.sum(np.sqrt(np.square(p).sum(1))),
+        lambda p: np.sum(np.sqrt(4 * np.sum(p**2, axis=1, keepdims=True))) / 2,
+        lambda p: sum(math.sqrt(np.dot(p[i], p[i])) for i in range(2)),
+        lambda p: sum(np.sqrt(p[i] @ p[i]) for i in range(2)),
+    ],
+)
+def test_lengths_of_zero_rows(f: Any) -> None:
+    """Of (3, 4) it is (0.6, 0.8), of the origin 0, however it is spelled."""
+    expected = [[0.0, 0.0], [0.6, 0.8]]
+    np.testing.assert_allclose(symback.grad(f)(POINTS), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: math.sqrt(x * x),
+        lambda x: math.sqrt(x**2),
+        lambda x: (x**2) ** 0.5,
+        lambda x: np.power(x * x, 0.5),
+        lambda x: x * x**0.5,
+        lambda x: math.sqrt(x) * x,
+    ],
+)
+def test_every_spelling_of_a_root_has_its_closed_form(f: Any) -> None:
+    assert symback.grad(f)(0.0) == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the user's own 0 / 0
+def test_directions_of_zero_rows() -> None:
+    def loss(p):
+        unit = np.nan_to_num(p / np.linalg.norm(p, axis=1, keepdims=True))
+        return np.sum(unit[:, 0])
+
+    # Of x / r it is (y**2, -x y) / r**3.
+    expected = [[0.0, 0.0], [16 / 125, -12 / 125]]
+    np.testing.assert_allclose(symback.grad(loss)(POINTS), expected, rtol=1e-14)
+
+
+def test_integers_wrap_as_they_do_in_the_program() -> None:
+    x, k = np.array([0.5, 0.7, 0.9]), np.array([200, 100, 60], np.uint8)
+    found = symback.grad(lambda x, k: np.sum(x * (k * 100)))(x, k)
+    # 20000, 10000 and 6000 modulo 256.
+    np.testing.assert_array_equal(found, [32.0, 16.0, 112.0])
+    found = symback.grad(lambda x, k: np.sum(x * (-k)))(x, k)
+    np.testing.assert_array_equal(found, [56.0, 156.0, 196.0])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # an infinite slope
+@pytest.mark.parametrize(
+    ("f", "x", "slope"),
+    [(math.sqrt, 0.0, np.inf), (math.asin, 1.0, np.inf), (math.acos, 1.0, -np.inf)],
+)
+def test_edges_of_domains_of_the_module_math(f: Any, x: float, slope: float) -> None:
+    assert symback.grad(lambda x: f(x))(x) == slope
+
+
+def test_scaled_complementary_error_function_far_out() -> None:
+    # The series -1 / (√π x²) (1 - 3 / (2 x²) + ...).
+    slope = symback.grad(lambda x: scipy.special.erfcx(x))(1e8)
+    assert slope == pytest.approx(-1e-16 / math.sqrt(math.pi), rel=1e-12)
+    slope = symback.grad(lambda x: scipy.special.log_ndtr(x))(-1e8)
+    assert slope == pytest.approx(1e8, rel=1e-12)
