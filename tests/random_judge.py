@@ -8,6 +8,7 @@ Kinds: ``right``; ``refused`` (by name); ``witness`` (the witness caught what is
 from __future__ import annotations
 
 import copy
+import re
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from tests import oracle
 from tests.random_programs import Program
 from tests.standalone import run_generic
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["Verdict", "judge", "still"]
 
 SECONDS = 30.0
 """Processor time after which a program hangs."""
@@ -87,9 +88,27 @@ def judge(program: Program) -> Verdict:
     return Verdict("alarm", with_witness.why)
 
 
+def still(program: Program, verdict: Verdict) -> bool:
+    """Say whether a shorter program shows the same fault, by as little as can be."""
+    if verdict.kind == "alarm":
+        return judge(program).kind == "alarm"
+    found = calls(program, None)
+    if found.kind not in ("wrong", "crash", "internal"):
+        return False
+    return bare(found.why) == bare(verdict.why.split("\n")[-1])
+
+
+def bare(why: str) -> str:
+    """Return a reason without its numbers and names of variables."""
+    return re.sub(r"[\d.e+\-]+|np.float64|\{.*?\}|\w+ \(.*?\)", "_", why)[:40]
+
+
 def calls(program: Program, witness: Any) -> Verdict:
     """Call one differentiable function with all variants of the arguments."""
-    plain = program.load()
+    try:
+        plain = program.load()
+    except SyntaxError as problem:
+        return Verdict("silent", str(problem))
     f = symback.differentiable(program.load(), wrt=program.wrt, witness=witness)
     checked = 0
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .differences import children
+from ..structure import fields_of
 
 __all__ = ["misfit", "same", "same_form", "unmovable"]
 
@@ -19,10 +19,10 @@ def unmovable(thing: Any) -> Iterator[Any]:
             yield thing
     elif isinstance(thing, float | complex | int | str | bytes | np.generic | None):
         return
-    elif children(thing):
-        for _, part in children(thing):
+    elif fields_of(thing) is not None:
+        for _, part in fields_of(thing) or ():
             yield from unmovable(part)
-    elif not isinstance(thing, tuple | list | dict) and not callable(thing):
+    elif not callable(thing):
         yield thing
 
 
@@ -43,8 +43,8 @@ def misfit(gradient: Any, parameter: Any, name: str) -> str | None:
         return f"`{name}` is {gradient!r}, not a number"
     if isinstance(parameter, complex | str | bytes | int | None):
         return None
-    below = children(parameter)
-    found = dict(children(gradient))
+    below = fields_of(parameter) or []
+    found = dict(fields_of(gradient) or ())
     if below and list(found) != [key for key, _ in below]:
         return f"`{name}` has not its parameter's structure"
     for key, part in below:
@@ -81,7 +81,7 @@ def same(mine: Any, theirs: Any, precision: float) -> bool:
     (True, True, False)
     """
     if isinstance(theirs, tuple | list | dict):
-        here, there = children(mine), children(theirs)
+        here, there = fields_of(mine) or [], fields_of(theirs) or []
         return [k for k, _ in here] == [k for k, _ in there] and all(
             same(a, b, precision) for (_, a), (_, b) in zip(here, there, strict=True)
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ..structure import fields_of, mapped
 
 __all__ = ["Direction", "Slope", "numbers", "slope_along"]
 
@@ -54,57 +54,23 @@ def numbers(thing: Any, path: str) -> Iterator[tuple[str, Any]]:
     >>> [path for path, _ in numbers({"w": np.ones(2), "n": 3, "b": [0.5]}, "p")]
     ["p['w']", "p['b'][0]"]
     """
-    if isinstance(thing, np.ndarray | np.generic):
-        if thing.dtype.kind in "fc":
-            yield path, thing
-    elif isinstance(thing, float | complex):
+    if is_number(thing):
         yield path, thing
-    else:
-        for key, part in children(thing):
-            yield from numbers(part, path + key)
+    for key, part in fields_of(thing) or ():
+        yield from numbers(part, path + key)
 
 
-def children(thing: Any) -> list[tuple[str, Any]]:
-    """Return the parts of a container with the text that picks each."""
-    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
-        return [(f".{n}", v) for n, v in zip(thing._fields, thing, strict=True)]
-    if isinstance(thing, tuple | list):
-        return [(f"[{k}]", v) for k, v in enumerate(thing)]
-    if isinstance(thing, dict):
-        return [(f"[{k!r}]", v) for k, v in thing.items()]
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        names = [f.name for f in dataclasses.fields(thing)]
-        return [(f".{n}", getattr(thing, n)) for n in names if hasattr(thing, n)]
-    return []
+def is_number(thing: Any) -> bool:
+    """Say whether a leaf can be moved: a real or complex number or array."""
+    if isinstance(thing, np.ndarray | np.generic):
+        return thing.dtype.kind in "fc"
+    return isinstance(thing, float | complex)
 
 
 def moved(thing: Any, path: str, change: Callable[[str, Any], Any]) -> Any:
     """Return a structure with each of its numbers replaced, anything else as it is."""
-    if isinstance(thing, np.ndarray | np.generic):
-        return change(path, thing) if thing.dtype.kind in "fc" else thing
-    if isinstance(thing, float | complex):
-        return change(path, thing)
-    held = [moved(part, path + key, change) for key, part in children(thing)]
-    if not held:
-        return thing
-    if isinstance(thing, tuple):
-        return type(thing)(*held) if hasattr(thing, "_fields") else tuple(held)
-    if isinstance(thing, list):
-        made = copy.copy(thing)
-        made[:] = held
-        return made
-    if isinstance(thing, dict):
-        return _with_items(copy.copy(thing), dict(zip(thing, held, strict=True)))
-    new = copy.copy(thing)
-    for (key, _), part in zip(children(thing), held, strict=True):
-        object.__setattr__(new, key[1:], part)
-    return new
-
-
-def _with_items(made: Any, items: dict[Any, Any]) -> Any:
-    for key, part in items.items():
-        dict.__setitem__(made, key, part)
-    return made
+    paths = iter([found for found, _ in numbers(thing, path)])
+    return mapped(thing, lambda x: change(next(paths), x) if is_number(x) else x)
 
 
 class Direction:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.random_judge import Verdict, judge
+from tests.random_judge import Verdict, judge, still
 from tests.random_minimise import minimised
 from tests.random_programs import Program, program
 
@@ -27,7 +27,7 @@ FAULTS = ("witness", "wrong", "alarm", "crash", "hang")
 
 def report(found: Program, verdict: Verdict, folder: Path | None) -> None:
     if verdict.kind != "hang":
-        found = minimised(found, judge, verdict)
+        found = minimised(found, lambda p: still(p, verdict))
     body = found.text[found.text.index("def loss(") :]
     why = verdict.why.replace("\n", "\n# ")
     text = f"# {verdict.kind}, seed {found.seed}: {why}\n# {found.shared or ''}\n{body}"
