@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from ..errors import SymbackError
 from ..run.orders import gradient_of
 from .binding import Wrt
+from .cache import GENERATING
 from .function import DifferentiableFunction
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ def grad(
 ) -> Callable[..., Any]:
     """Return a function of the same parameters that gives the gradient.
 
+    has_aux : `f` returns a pair, the loss and anything to carry along; the result is
+        ``(gradient, aux)``.
+
     >>> import numpy as np
     >>> def f(x):
     ...     return np.sum(x**2)
@@ -120,19 +124,48 @@ def grad(
 def value_and_grad(
     f: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Return a function of the same parameters that gives ``(value, gradient)``."""
+    """Return a function of the same parameters that gives ``(value, gradient)``.
+
+    has_aux : `f` returns a pair, the loss and anything to carry along; the result is
+        ``((value, aux), gradient)``.
+
+    >>> value_and_grad(lambda x: (x**2, {"twice": 2 * x}), has_aux=True)(3.0)
+    ((9.0, {'twice': 6.0}), 6.0)
+    """
     return _form(f, wrt, has_aux, "value_and_grad_fn")
+
+
+class WithAux(DifferentiableFunction[..., Any]):
+    """A function that returns its loss and something to carry along."""
+
+    def _source(self, bound: dict[str, Any]) -> Any:
+        from ..run import generate
+
+        with GENERATING:
+            return generate(
+                self._function, bound, self._wrt, self._single, has_aux=True
+            )
+
+
+def _with_aux(f: Any, wrt: Wrt, what: str) -> Callable[..., Any]:
+    if isinstance(f, DifferentiableFunction):
+        f = f.__wrapped__
+    # The slope of the loss alone cannot be told from the pair.
+    both = WithAux(f, wrt, "value").value_and_grad_fn
+
+    @functools.wraps(f)
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        (value, aux), gradient = both(*args, **kwargs)
+        return (gradient, aux) if what == "grad_fn" else ((value, aux), gradient)
+
+    return entry
 
 
 def _form(
     f: Callable[..., Any], wrt: Wrt, has_aux: bool, what: str
-) -> GradientFunction:
+) -> Callable[..., Any]:
     if has_aux:
-        raise SymbackError(
-            "`has_aux=True` is not supported yet",
-            None,
-            "return the loss alone, and compute the rest in a function of its own.",
-        )
+        return _with_aux(f, wrt, what)
     witness = f._witness if isinstance(f, DifferentiableFunction) else "gradient"
     return GradientFunction(differentiable(f, wrt=wrt, witness=witness), what)
 

@@ -15,8 +15,14 @@ import numpy as np
 from .. import __version__
 from ..assumptions import Assumptions, Refine
 from ..emit import emit
-from ..errors import NotDifferentiableError, ShapeError, Span, UnsupportedSyntaxError
-from ..graph import EFFECTS, Graph, Value, leaves
+from ..errors import (
+    NotDifferentiableError,
+    NotScalarError,
+    ShapeError,
+    Span,
+    UnsupportedSyntaxError,
+)
+from ..graph import EFFECTS, Arg, Graph, Value, leaves
 from ..infer import quiet, silent
 from ..inference import SampledTypes
 from ..lower import (
@@ -228,6 +234,7 @@ def generate(
     generic: bool = False,
     seed: float | None = 1.0,
     forward: bool = False,
+    has_aux: bool = False,
 ) -> Source:
     """Lower, differentiate and print a function for some arguments.
 
@@ -241,12 +248,13 @@ def generate(
         seed: the cotangent of the result; None: the text takes it after the arguments.
         forward: the text gives the value and its tangent, and takes the tangents of
             `wrt` after the arguments.
+        has_aux: the function returns a pair, the loss and what is carried along.
 
     Raises:
         UnsupportedSyntaxError, MissingRuleError, NotScalarError, ShapeError, ...
     """
     function, inner = innermost(function)
-    form = Form(wrt, single, seed, inner, forward)
+    form = Form(wrt, single, seed, inner, forward, has_aux)
     with unforeseen(function):
         return _settled(function, arguments, form, generic)
 
@@ -329,6 +337,7 @@ class Form:
     wrt, single, seed : of the last derivative; see `generate`.
     inner : the gradients that it is the derivative of.
     forward : it is the tangent, not the cotangents.
+    has_aux : the function returns the loss and what is carried along.
     """
 
     wrt: tuple[str, ...]
@@ -336,6 +345,7 @@ class Form:
     seed: float | None
     inner: tuple[Gradient, ...]
     forward: bool = False
+    has_aux: bool = False
 
 
 def _generate(
@@ -366,11 +376,15 @@ def _generate(
     primal = derived(primal, form.inner, low.trees, types, rules, sequences)
     primal = replace(primal, name=title)
     trees = [low.trees[w] for w in wrt]
+    aux: Arg = None
+    loss = primal
+    if form.has_aux:
+        loss, aux = _without_aux(primal)
     if form.forward:
         joint = Joint(jvp(primal, trees, types, rules))
     else:
         joint = differentiate(
-            primal,
+            loss,
             trees,
             types,
             rules,
@@ -379,11 +393,26 @@ def _generate(
             sequences=sequences,
         )
     joint.graph = replace(joint.graph, title=heading)
+    if form.has_aux:
+        value, bars = joint.graph.result
+        joint.graph = joint.graph.giving(((value, aux), bars))
     parameters = (
         *arguments,
         *(p.name for p in joint.graph.params[len(primal.params) :]),
     )
     return finish(low, primal, joint, name, parameters)
+
+
+def _without_aux(primal: Graph) -> tuple[Graph, Arg]:
+    """Return the graph of the loss alone, and what is carried along with it."""
+    result = primal.result
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise NotScalarError(
+            f"`{primal.name}` does not return a pair, though `has_aux=True`",
+            primal.source,
+            "return the loss and what is carried along: `return loss, aux`.",
+        )
+    return primal.giving(result[0]), result[1]
 
 
 def finish(
