@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from ..errors import MissingRuleError
 from ..graph import Arg, Node, Value
 from ..operation import Rule, Text
@@ -57,6 +59,9 @@ SINGULAR = (
 )
 """Operations that can give an infinite value or slope at a finite point."""
 
+
+SMALL = frozenset("int8 int16 int32 uint8 uint16 uint32 uint64".split())
+"""Integers of which sums, squares and differences may wrap."""
 
 CHOOSING = ("np.where", "np.select", "np.choose", "np.nan_to_num")
 """Operations that look at each entry of one argument only: the others hold anything."""
@@ -110,7 +115,10 @@ def apply(
                 node.span,
                 "keep this argument constant.",
             )
-        result = _evaluated(context, text, names, node)
+        if rule.kind == "elementwise" and text not in rule.params:
+            result = _evaluated(context, text, _floats(context, names, node), node)
+        else:
+            result = _evaluated(context, text, names, node)
         if rule.kind == "pullback":
             _distribute(context, bound[param], result, cots, node)
             continue
@@ -140,6 +148,23 @@ def _names(
             final = bars.final(out, outs[out]) if out in outs else None
             names[f"{title}_bar"] = final
     return names
+
+
+def _floats(context: Context, names: dict[str, Arg], node: Node) -> dict[str, Arg]:
+    """Return names whose small integers are floats: a slope must not wrap.
+
+    NumPy computes ``k**2`` of a `uint8` in `uint8`.
+    """
+    out = node.outs[0].type
+    if node.op.startswith("scipy.") or out is None or not out.dtype.startswith("float"):
+        return names
+    found = dict(names)
+    for name, arg in names.items():
+        known = arg.type if isinstance(arg, Value) else None
+        if known is not None and known.dtype in SMALL:
+            dtype = np.dtype(out.dtype).type
+            found[name] = context.build.emit("astype", arg, dtype)
+    return found
 
 
 def _evaluated(

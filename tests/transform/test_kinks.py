@@ -224,6 +224,17 @@ def test_integers_wrap_as_they_do_in_the_program() -> None:
     np.testing.assert_array_equal(found, [56.0, 156.0, 196.0])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_slopes_do_not_wrap(dtype: Any) -> None:
+    x, k = np.array([0.5, 0.7, 0.9], dtype), np.array([200, 100, 60], np.uint8)
+    wide = k.astype(float)
+    found = symback.grad(lambda x, k: np.sum(np.arctan2(x, k)))(x, k)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, wide / (x**2 + wide**2), rtol=1e-6)
+    found = symback.grad(lambda x, k: np.sum(k / x))(x, k)
+    np.testing.assert_allclose(found, -wide / x**2, rtol=1e-6)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # an infinite slope
 @pytest.mark.parametrize(
     ("f", "x", "slope"),
