@@ -87,6 +87,10 @@ class Attributes(Functions):
                     found, inner or Path("object", thing, "").step("attr", name)
                 )
             return Known(found, inner)
+        if isinstance(thing, set | frozenset) and not hasattr(frozenset, name):
+            raise self.refuse(
+                f"a set is changed by `{name}`", "make a new one: `seen = seen | {k}`."
+            )
         if isinstance(thing, str | bytes | int | float | complex | tuple | np.dtype):
             with self.trying():
                 return Known(getattr(thing, name))

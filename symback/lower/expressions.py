@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..operations.registry import OPERATORS
 from .abstract import (
     Array,
     DictRef,
+    DictView,
     Function,
     Iterable,
     Known,
@@ -145,7 +146,11 @@ class Expressions(Branches, ABC):
         return self.new_list(self.items(node.elts))
 
     def on_Set(self, node: ast.Set) -> Any:
-        return Tup(tuple(self.items(node.elts)))
+        return self.new_set(self.items(node.elts))
+
+    def new_set(self, items: Sequence[Any]) -> Known:
+        """Return a set of known items; of others it is not known which are equal."""
+        return Known(frozenset(map(self.key, items)))
 
     def on_Dict(self, node: ast.Dict) -> Any:
         held: dict[Any, Any] = {}
@@ -232,7 +237,8 @@ class Expressions(Branches, ABC):
         """Return a frame for the names of a comprehension."""
 
     def on_SetComp(self, node: ast.SetComp) -> Any:
-        return self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
+        made = self.on_ListComp(node)  # type: ignore[arg-type]  # same fields
+        return self.new_set(self.known_items(made))
 
     def on_DictComp(self, node: ast.DictComp) -> Any:
         result = self.new_dict({})
@@ -295,6 +301,15 @@ class Expressions(Branches, ABC):
             folded = self.fold(op, items)
             if folded is not _MISSING:
                 return folded
+        if any(isinstance(i, DictView) for i in items):
+            # The keys of a dict are a set to operators.
+            return self.operate(
+                op,
+                *(
+                    self.new_set(self.known_items(i)) if isinstance(i, DictView) else i
+                    for i in items
+                ),
+            )
         if op == "or_" and all(isinstance(i, DictRef) for i in items):
             held = [self.content(i.cell) for i in items]
             return self.new_dict({**held[0], **held[1]})

@@ -200,6 +200,16 @@ class Methods(Calls):
             return found
         if name == "insert" and isinstance(args[0], Known):
             items.insert(args[0].value, args[1])
+        elif name == "appendleft":
+            items.insert(0, args[0])
+        elif name == "extendleft":
+            items[:0] = self.known_items(args[0])[::-1]
+        elif name == "rotate" and all(isinstance(a, Known) for a in args) and items:
+            turn = -(args[0].value if args else 1) % len(items)
+            items = items[turn:] + items[:turn]
+        elif name == "remove" and all(isinstance(i, Known) for i in items):
+            with self.trying():
+                del items[[i.value for i in items].index(self.key(args[0]))]
         elif name == "reverse":
             items.reverse()
         elif name == "clear":

@@ -102,10 +102,7 @@ def _dict(low: Any, args: Args, kwargs: Kwargs) -> Any:
 
 @intrinsic(set, frozenset)
 def _set(low: Any, args: Args, kwargs: Kwargs) -> Any:
-    items = low.known_items(args[0]) if args else []
-    if not all(isinstance(i, Known) for i in items):
-        raise low.refuse("a set of values known only at run time is not supported")
-    return Known(frozenset(i.value for i in items))
+    return low.new_set(low.known_items(args[0]) if args else [])
 
 
 @intrinsic(sorted)

@@ -100,6 +100,10 @@ def _callable(low: Any, args: Args, kwargs: Kwargs) -> Any:
 @intrinsic(print)
 def _print(low: Any, args: Args, kwargs: Kwargs) -> Any:
     given = [low.operand(a) for a in args]
+    kwargs = dict(kwargs)
+    file = kwargs.get("file")
+    if isinstance(file, Known) and file.value is not None:
+        kwargs["file"] = low.opaque(file.value, "file")
     low.effect(
         "builtins.print", *given, **{k: low.operand(a) for k, a in kwargs.items()}
     )
