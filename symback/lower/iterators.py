@@ -36,6 +36,9 @@ __all__ = ["ENDED", "Body", "Ended", "Iterators"]
 ENDED = Known(-1)
 """The position of an iterator that has ended: it stays so, whatever its list does."""
 
+PUSHED = ("filter", "function", "takewhile", "dropwhile")
+"""Iterators that give their items in loops of their own."""
+
 ENDLESS = frozenset({"count", "cycle", "repeat"})
 """Iterators that may give items for ever."""
 
@@ -104,7 +107,7 @@ class Iterators(Iteration):
             Ended: there is none.
         """
         stream = self.content(walker.cell)
-        if stream.kind in ("generated", "function") and not self.pulls(stream):
+        if stream.kind in ("generated", *PUSHED[1:]) and not self.pulls(stream):
             self.keep(walker)
             stream = self.content(walker.cell)
         found = getattr(self, f"pull_{stream.kind}")(walker, stream)
@@ -416,7 +419,7 @@ class Iterators(Iteration):
         """Say whether what an iterator walks is known, item by item."""
         stream = self.content(walker.cell)
         inner = [p for p in stream.parts if isinstance(p, Walker)]
-        if stream.kind in ("filter", "function"):
+        if stream.kind in PUSHED:
             return False
         if stream.kind == "generated" and (
             len(stream.parts[1].generators) > 1 or stream.parts[1].generators[0].ifs
@@ -440,7 +443,7 @@ class Iterators(Iteration):
     def pushed(self, walker: Walker) -> bool:
         """Say whether an iterator gives its items in loops of its own."""
         stream = self.content(walker.cell)
-        if stream.kind in ("filter", "function"):
+        if stream.kind in PUSHED:
             return True
         if stream.kind == "generated" and (
             len(stream.parts[1].generators) > 1 or stream.parts[1].generators[0].ifs

@@ -225,6 +225,37 @@ class Walking(Iterators):
 
         self.walk(inner, one, flags)
 
+    def push_takewhile(
+        self, walker: Walker, stream: Stream, body: Body, flags: Sequence[Any]
+    ) -> None:
+        function, inner = stream.parts
+        flag = ("x", self.frame.number, f"brk{self.fresh()}")
+        self.state[flag] = Known(False)
+
+        def one(item: Any) -> None:
+            test = self.passes(function, item)
+            self.state[flag] = self.negate(test)
+            self.choose(test, partial(body, item), always(None))
+
+        self.walk(inner, one, [*flags, flag])
+        self.state.pop(flag)
+
+    def push_dropwhile(
+        self, walker: Walker, stream: Stream, body: Body, flags: Sequence[Any]
+    ) -> None:
+        function, inner = stream.parts
+        key = ("n", self.frame.number, f"dropping{self.fresh()}")
+        self.state[key] = Known(True)
+
+        def one(item: Any) -> None:
+            still = partial(self.passes, function, item)
+            drop = self.choose(self.state[key], still, always(Known(False)))
+            self.state[key] = drop
+            self.choose(drop, always(None), partial(body, item))
+
+        self.walk(inner, one, flags)
+        self.state.pop(key)
+
     def push_map(
         self, walker: Walker, stream: Stream, body: Body, flags: Sequence[Any]
     ) -> None:

@@ -174,7 +174,20 @@ def _is_list(value: Any) -> bool:
     )
 
 
-@intrinsic(collections.defaultdict, collections.OrderedDict, collections.Counter)
+@intrinsic(collections.Counter)
+def _counter(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    if args and isinstance(args[0], DictRef):
+        made = _dict(low, args, kwargs)
+    else:
+        counts = collections.Counter(
+            map(low.key, low.known_items(args[0]) if args else [])
+        )
+        made = low.new_dict({k: Known(n) for k, n in counts.items()} | kwargs)
+    low.state["f", made.cell] = Known(int)
+    return made
+
+
+@intrinsic(collections.defaultdict, collections.OrderedDict)
 def _named_dict(low: Any, args: Args, kwargs: Kwargs) -> Any:
     if args and isinstance(args[0], Known) and callable(args[0].value):
         made = low.new_dict({})

@@ -103,6 +103,38 @@ def _filter(low: Any, args: Args, kwargs: Kwargs) -> Any:
     return low.stream("filter", args[0], low.begin(args[1]))
 
 
+@intrinsic(itertools.takewhile)
+def _takewhile(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("takewhile", args[0], low.begin(args[1]))
+
+
+@intrinsic(itertools.dropwhile)
+def _dropwhile(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    return low.stream("dropwhile", args[0], low.begin(args[1]))
+
+
+@intrinsic(itertools.zip_longest)
+def _zip_longest(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    fill = kwargs.get("fillvalue", Known(None))
+    columns = [low.known_items(a) for a in args]
+    rows = itertools.zip_longest(*columns, fillvalue=fill)
+    return low.begin(Tup(tuple(map(Tup, rows))))
+
+
+@intrinsic(itertools.groupby)
+def _groupby(low: Any, args: Args, kwargs: Kwargs) -> Any:
+    function = args[1] if len(args) > 1 else kwargs.get("key", Known(None))
+    plain = isinstance(function, Known) and function.value is None
+    groups: list[tuple[Any, list[Any]]] = []
+    for item in low.known_items(args[0]):
+        key = item if plain else low.call_value(function, [item], {})
+        if not groups or low.key(key) != low.key(groups[-1][0]):
+            groups.append((key, []))
+        groups[-1][1].append(item)
+    rows = [Tup((key, low.begin(Tup(tuple(items))))) for key, items in groups]
+    return low.begin(Tup(tuple(rows)))
+
+
 @intrinsic(itertools.starmap)
 def _starmap(low: Any, args: Args, kwargs: Kwargs) -> Any:
     return low.stream("starmap", args[0], low.begin(args[1]))
