@@ -6,6 +6,8 @@ import ast
 import builtins
 import types
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +104,7 @@ class Names(Comparisons, Subscripts):
         self.written_cells: dict[int, int] = {}
         self.containers: dict[int, tuple[Any, Path]] = {}
         self.loose: set[str] = set()
+        self.counting_outside = False
         self.taken: set[str] = set()
 
     # Looking up
@@ -220,16 +223,27 @@ class Names(Comparisons, Subscripts):
         if path in self.captures:
             return self.captures[path]
         guards = dict(self.guards)
-        self.counter, inside = self.outside_counter, self.counter
-        try:
+        with self.outside_numbers():
             item = self._captured(thing, path)
-        finally:
-            self.outside_counter, self.counter = self.counter, inside
         if self.fixed_span is not None:
             # Inside a rule: its helpers are symback's own and do not change.
             self.guards = guards
         self.captures[path] = item
         return item
+
+    @contextmanager
+    def outside_numbers(self) -> Iterator[None]:
+        """Number new cells apart from those of the function, which come and go."""
+        if self.counting_outside:
+            yield
+            return
+        self.counting_outside = True
+        self.counter, inside = self.outside_counter, self.counter
+        try:
+            yield
+        finally:
+            self.outside_counter, self.counter = self.counter, inside
+            self.counting_outside = False
 
     def _captured(self, thing: Any, path: Path) -> Any:
         if isinstance(thing, bool | int | str | bytes | None | complex) and not (

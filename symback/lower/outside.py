@@ -62,21 +62,25 @@ class Outside(Names):
         """Return the cell of what is written of an object, if anything is."""
         found = self.written_cells.get(id(thing))
         if found is None and any(owner == id(thing) for owner, _ in self.written):
-            found = self.written_cells[id(thing)] = self.fresh()
-            held: dict[Any, Any] = {}
-            self.captured_cells["h", found] = held
-            for owner, name in sorted(self.written, key=repr):
-                if owner != id(thing):
-                    continue
-                how = "item" if type(thing) is dict else "attr"
-                step = path.step(how, name)
-                try:
-                    now = step.get()
-                except (AttributeError, KeyError, ValueError):
-                    self.absent(thing, path, name)
-                    continue
-                held[name] = self.written_value(now, step)
+            with self.outside_numbers():
+                found = self.written_cells[id(thing)] = self.fresh()
+                self.fill_written(found, thing, path)
         return found
+
+    def fill_written(self, cell: int, thing: Any, path: Path) -> None:
+        """Read what is there before the call of all that is written of an object."""
+        held: dict[Any, Any] = {}
+        self.captured_cells["h", cell] = held
+        for owner, name in sorted(self.written, key=repr):
+            if owner != id(thing):
+                continue
+            step = path.step("item" if type(thing) is dict else "attr", name)
+            try:
+                now = step.get()
+            except (AttributeError, KeyError, ValueError):
+                self.absent(thing, path, name)
+                continue
+            held[name] = self.written_value(now, step)
 
     def absent(self, thing: Any, path: Path, name: Any) -> None:
         """Take it as known that something is not there yet."""
