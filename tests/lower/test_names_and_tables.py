@@ -93,7 +93,7 @@ def loopret(x):
 def readfirst(x):
     for i in range(3):
         if i > 0:
-            s = prev * x[i]
+            s = prev * x[i]  # noqa: F821
         else:
             s = x[0]
         prev = s + 1
@@ -104,7 +104,7 @@ def readfirst(x):
 def whileassign(x):
     i = 0
     while i < 3:
-        t = x[i] ** 2 if i == 0 else t + x[i]
+        t = x[i] ** 2 if i == 0 else t + x[i]  # noqa: F821
         i += 1
     return t
 
