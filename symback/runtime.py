@@ -26,6 +26,7 @@ __all__ = [
     "matmul_pullback_b",
     "scan",
     "split_like",
+    "structure",
     "unbroadcast",
     "whole_convolution",
     "winners",
@@ -34,6 +35,23 @@ __all__ = [
 
 Array = Any
 """Anything that NumPy computes with: Python scalars, NumPy scalars and arrays."""
+
+
+def structure(like: Any, fields: dict[str, Any]) -> Any:
+    """Return an object of the class of `like` with these attributes.
+
+    Its constructor is not called: it may take or check anything.
+
+    >>> class Square:
+    ...     def __init__(self, side):
+    ...         self.area = side**2
+    >>> structure(Square(3.0), {"area": 2.0}).area
+    2.0
+    """
+    made = object.__new__(type(like))
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 def unbroadcast(x_bar: Array, x: Array) -> Array:

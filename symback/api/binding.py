@@ -91,6 +91,15 @@ class Binding(Generic[P, R]):
                         self._span(),
                         f"its parameters are: {', '.join(names) or 'none'}.",
                     )
+                kind = type(self._owner)
+                static = inspect.getattr_static(kind, one, None)
+                if one not in names and hasattr(type(static), "__get__"):
+                    if not isinstance(static, types.MemberDescriptorType):
+                        raise NotDifferentiableError(
+                            f"`{one}` of `{kind.__name__}` is computed: it is no place",
+                            self._span(),
+                            "name the attribute that it is computed from.",
+                        )
                 found.append(one)
             elif isinstance(one, int) and not isinstance(one, bool):
                 if not -len(names) <= one < len(names):

@@ -17,12 +17,14 @@ class Tree:
     kind : ``"leaf"``, ``"tuple"``, ``"list"``, ``"dict"``, ``"struct"`` or
         ``"static"``.
     keys : of a dict, or the fields of a struct.
+    made : whether a struct's class makes one of its fields, checking nothing.
     """
 
     kind: str
     value: Value | None = None
     items: tuple[Tree, ...] = ()
     keys: tuple[Any, ...] = ()
+    made: bool = True
 
     def leaf_values(self) -> list[Value]:
         """Return the values of the leaves in order."""

@@ -265,9 +265,9 @@ class Lowerer(Loops):
                 trees.append(tree)
                 names.append(name)
         self.state["h", cell] = held
-        return Obj(value, actual, cell), Tree(
-            "struct", value, tuple(trees), tuple(names)
-        )
+        made = _makes(type(actual), names)
+        tree = Tree("struct", value, tuple(trees), tuple(names), made)
+        return Obj(value, actual, cell), tree
 
     # The whole function
 
@@ -404,3 +404,16 @@ class Lowerer(Loops):
             self.fixed_span = before
             for key in names:
                 self.state.pop(("n", frame.number, key), None)
+
+
+def _makes(kind: type, names: list[str]) -> bool:
+    """Say whether a class makes an object of its fields and checks nothing."""
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is None or hasattr(kind, "__post_init__"):
+        return False
+    init = vars(kind).get("__init__")
+    # A constructor that `dataclasses` generated has no file.
+    generated = getattr(getattr(init, "__code__", None), "co_filename", "")
+    return generated == "<string>" and names == [
+        name for name, field in fields.items() if field.init
+    ]

@@ -52,7 +52,8 @@ class Gradients:
         fields = dict(zip(tree.keys, items, strict=True))
         if tree.kind == "dict":
             return fields
-        return self.build.emit("struct", tree.value, fields)
+        op = "struct" if tree.made else "runtime.structure"
+        return self.build.emit(op, tree.value, fields)
 
     def _leaf(self, value: Value) -> Arg:
         """Return the gradient by one number or array: its shape, its dtype, its own."""

@@ -292,3 +292,51 @@ def test_a_sparse_matrix_is_refused_by_name():
 
     with pytest.raises(symback.UnsupportedSyntaxError, match="sparse matrix"):
         symback.grad(f)(X)
+
+
+class Layer:
+    def __init__(self, size):
+        self.w, self.b = np.ones(size), 0.5
+
+    @property
+    def total(self):
+        return np.sum(self.w) + self.b
+
+
+@dataclasses.dataclass
+class Checked:
+    w: np.ndarray
+    b: float
+
+    def __post_init__(self):
+        if self.b < 0:
+            raise ValueError("negative")
+
+
+@pytest.mark.parametrize("layer", [Layer(3), Checked(np.ones(3), 0.5)])
+def test_the_gradient_of_an_object_is_made_without_its_constructor(layer):
+    def loss(p, x):
+        return np.sum((p.w * x) ** 2) - 3 * p.b
+
+    gradient = symback.grad(loss)(layer, X)
+    assert type(gradient) is type(layer)
+    np.testing.assert_allclose(gradient.w, 2 * X**2)
+    assert gradient.b == -3.0
+
+
+def test_what_is_computed_is_no_parameter():
+    layer = Layer(3)
+
+    class Loss:
+        def __init__(self):
+            self.k = 1.0
+
+        @property
+        def twice(self):
+            return 2 * self.k
+
+        def of(self, x):
+            return layer.total * self.twice * np.sum(x)
+
+    with pytest.raises(symback.NotDifferentiableError, match="computed"):
+        symback.differentiable(Loss().of, wrt="twice").grad_fn(X)
