@@ -77,7 +77,10 @@ def _spans(lines: Iterable[Line]) -> list[Span]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= WIDTH else text[: WIDTH - 4].rstrip() + " ..."
+    """Shorten a comment to fit; one that begins too far right stays whole."""
+    if len(text) <= WIDTH or text.find("# ") > WIDTH - SHOWN:
+        return text
+    return text[: WIDTH - 4].rstrip() + " ..."
 
 
 def paragraph(parts: Sequence[str], separator: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 
 import numpy as np
@@ -146,3 +147,16 @@ def lookupfn(x):
 @pytest.mark.parametrize(("f", "args"), PROGRAMS)
 def test_program(f, args):
     verify(f, *args)
+
+
+def test_many_early_returns():
+    lines = [
+        f"    if y > 1.{k}: return y * {k}\n    y = y * 1.01\n" for k in range(10, 35)
+    ]
+    text = "def f(x):\n    y = x\n" + "".join(lines) + "    return y\n"
+    file = "<many early returns>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace = {}
+    exec(compile(text, file, "exec"), namespace)
+    verify(namespace["f"], 0.3)
+    verify(namespace["f"], 1.05)
