@@ -119,8 +119,13 @@ class Gradients:
     def _base(self, value: Value) -> Value | None:
         """Return the backward value whose memory this shares; None for a primal's."""
         node = self.build.defs.get(value)
-        while node is not None and node.op in VIEWS and isinstance(node.args[0], Value):
-            value = node.args[0]
+        while node is not None:
+            # An einsum of one operand that only permutes is a view of it.
+            alone = node.op == "np.einsum" and len(node.args) == 2
+            source = node.args[1] if alone else node.args[0] if node.args else None
+            if not (alone or node.op in VIEWS) or not isinstance(source, Value):
+                break
+            value = source
             node = self.build.defs.get(value)
         if node is None or value in self.context.bars.primal:
             return None

@@ -340,3 +340,14 @@ def test_what_is_computed_is_no_parameter():
 
     with pytest.raises(symback.NotDifferentiableError, match="computed"):
         symback.differentiable(Loss().of, wrt="twice").grad_fn(X)
+
+
+def test_a_gradient_that_is_permuted_owns_its_memory():
+    def f(a, w):
+        return np.sum(np.einsum(a, [0, 1], [1, 0]) * w)
+
+    w = np.array([1.0, 2.0, 3.0])
+    gradient = symback.grad(f)(A, w)
+    np.testing.assert_array_equal(gradient, np.outer(w, np.ones(2)))
+    assert not np.shares_memory(gradient, w)
+    gradient[0] = 0.0  # it can be written
