@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .noise import is_random
+
 __all__ = ["exact_key", "flat_key", "layout", "measure", "pattern_key"]
 
 IDENTITIES = (
@@ -86,7 +88,7 @@ def _object_key(argument: Any, key: Any) -> Any:
         return range, argument.start, argument.stop, argument.step
     if isinstance(argument, IDENTITIES):
         return argument
-    if isinstance(argument, np.random.Generator | np.random.RandomState):
+    if is_random(argument):
         return type(argument)
     if isinstance(argument, np.ndarray):
         return type(argument), argument.dtype.char, argument.shape
@@ -97,7 +99,7 @@ def _object_key(argument: Any, key: Any) -> Any:
 
 def _attributes(argument: Any) -> dict[str, Any]:
     """Return the attributes of an object by name."""
-    if isinstance(argument, np.random.Generator | np.random.RandomState):
+    if is_random(argument):
         return {}
     found: dict[str, Any] | None = getattr(argument, "__dict__", None)
     if found is None:

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "symback"
 ROWS = {
     "errors": 0,
     "runtime": 0,
+    "noise": 0,
     "signature": 0,
     "own": 0,
     "stop": 0,

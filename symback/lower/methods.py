@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import Value
+from ..noise import is_random
 from .abstract import (
     Array,
     DictRef,
@@ -25,7 +26,7 @@ from .abstract import (
     Walker,
 )
 from .calls import Calls
-from .operations import INTRINSICS, METHODS, is_random
+from .operations import INTRINSICS, METHODS
 
 __all__ = ["Methods"]
 

@@ -39,7 +39,6 @@ __all__ = [
     "TABULATED",
     "UFUNC_ARITY",
     "VIEWS",
-    "is_random",
     "is_users",
     "library_method",
     "name_of",
@@ -290,21 +289,17 @@ def is_users(thing: Any) -> bool:
     return name.split(".")[0] not in ("numpy", "math", "scipy", "builtins", "cmath")
 
 
-def is_random(thing: Any) -> bool:
-    """Say whether an object is one of NumPy's random generators."""
-    return isinstance(thing, np.random.Generator | np.random.RandomState)
-
-
-@lru_cache(maxsize=1)
 def _numpy_names() -> dict[int, str]:
     """Return the name that each NumPy function goes by, preferring one with a rule."""
+    loaded = tuple(name for name in ("fft", "random") if f"numpy.{name}" in sys.modules)
+    return _names_in(("linalg", *loaded))
+
+
+@lru_cache(maxsize=4)
+def _names_in(rooms: tuple[str, ...]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for prefix, module in (
-        ("np", np),
-        ("np.linalg", np.linalg),
-        ("np.fft", np.fft),
-        ("np.random", np.random),
-    ):
+    modules = {"np": np} | {f"np.{room}": getattr(np, room) for room in rooms}
+    for prefix, module in modules.items():
         for name, thing in vars(module).items():
             if name.startswith("_"):
                 continue

@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import sys
 import types
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..assumptions import Assumptions, sampled
 from ..errors import NotDifferentiableError, Span, UnsupportedSyntaxError
 from ..graph import Block, Graph, Node, Param, Tree, Value
 from ..infer import SAMPLES
+from ..noise import Noise, is_random
 from ..signature import layout, measure
 from ..sizes import Sizes
 from ..types import Type
@@ -43,6 +45,12 @@ def is_plain_list(thing: Any) -> bool:
     )
 
 
+def _is_masked(actual: Any) -> bool:
+    """Say whether an object is a masked array: of a module that may not be loaded."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(actual, masked.MaskedArray)
+
+
 class Lowerer(Loops):
     """Lower one function for given arguments, or for none."""
 
@@ -53,7 +61,7 @@ class Lowerer(Loops):
         self.capture_paths: list[Path] = []
         self.sizes: dict[int, str] = {}
         self.integers: dict[int, str] = {}
-        self.random = np.random.default_rng(7)
+        self.random = Noise(7)
         self.trees: dict[str, Tree] = {}
         self.wrt: tuple[str, ...] = ()
         self.looped: set[Value] = set()
@@ -160,7 +168,7 @@ class Lowerer(Loops):
         if self.mode == "generic" and actual is dataclasses.MISSING:
             self.parameters.add(value)
             return self.wrap(value), Tree("leaf", value)
-        if isinstance(actual, np.matrix | np.ma.MaskedArray):
+        if isinstance(actual, np.matrix) or _is_masked(actual):
             raise NotDifferentiableError(
                 f"`{value.name}` is a {type(actual).__name__}, whose operators are not "
                 "an array's",
@@ -258,7 +266,7 @@ class Lowerer(Loops):
         if attributes is None:
             slots = getattr(type(actual), "__slots__", ())
             attributes = {s: getattr(actual, s) for s in slots if hasattr(actual, s)}
-        if not isinstance(actual, np.random.Generator | np.random.RandomState):
+        if not is_random(actual):
             for name, one in attributes.items():
                 piece = self.part(value, "attr", name, name, one)
                 held[name], tree = self.lift(piece, one, depth + 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..noise import Noise
 from ..structure import fields_of, mapped
 
 __all__ = ["Direction", "Slope", "numbers", "slope_along"]
@@ -82,13 +83,13 @@ class Direction:
         items : the arguments by name.
         floor : the least move of an entry, in parts of its array's size.
         """
-        rng = np.random.default_rng(seed)
+        noise = Noise(seed)
         self.moves: dict[str, Any] = {}
         for name, item in items.items():
             for path, leaf in numbers(item, name):
-                self.moves[path] = self._move(np.asarray(leaf), rng, floor)
+                self.moves[path] = self._move(np.asarray(leaf), noise, floor)
 
-    def _move(self, leaf: Any, rng: np.random.Generator, floor: float) -> Any:
+    def _move(self, leaf: Any, noise: Noise, floor: float) -> Any:
         sizes = np.abs(leaf).astype(np.float64)
         finite = np.isfinite(sizes)
         sizes = np.where(finite, sizes, 0.0)
@@ -97,8 +98,8 @@ class Direction:
         if largest:
             usual = largest * math.sqrt(float(np.mean((sizes / largest) ** 2)))
             scale = np.maximum(sizes, floor * usual)
-        chosen = rng.uniform(0.5, 1.5, (2, *leaf.shape))
-        chosen *= rng.choice([-1.0, 1.0], (2, *leaf.shape))
+        chosen = noise.uniform(0.5, 1.5, (2, *leaf.shape))
+        chosen *= np.sign(noise.uniform(-1.0, 1.0, (2, *leaf.shape)))
         move = chosen[0] + 1j * chosen[1] if leaf.dtype.kind == "c" else chosen[0]
         return np.where(finite, move * scale, 0.0)
 

@@ -25,6 +25,7 @@ from .. import __version__
 from ..errors import InternalError, SymbackError
 from ..graph import EFFECTS, Graph, Node, Value
 from ..infer import interrupts, quiet
+from ..noise import Noise, is_random
 from .agreement import misfit, same, same_form, unmovable
 from .arguments import call_bound
 from .copies import Uncopied, alike, arrays, changed
@@ -167,7 +168,7 @@ class Witness:
         for param in self.found.source.primal.params:
             if param.value is node.args[0] and param.kind != "captured":
                 given = self.bound.get(param.name)
-                return isinstance(given, np.random.Generator | np.random.RandomState)
+                return is_random(given)
         return False
 
     # The generated function, then the user's
@@ -339,17 +340,19 @@ class Witness:
         twice, are taken for noise.
         """
         precision = self.precision()
-        rng = np.random.default_rng(11)
+        noise = Noise(11)
         low, high = np.array(theirs, complex), np.array(theirs, complex)
         low, high = low.real, high.real
         for size in (0.0, 1.0, 1.0, 4.0, 4.0, 16.0, 64.0):
 
             def nudge(_: str, leaf: Any, size: float = size) -> Any:
                 if isinstance(leaf, np.ndarray):
-                    moves = 1 + size * precision * rng.uniform(-1, 1, leaf.shape)
+                    moves = 1 + size * precision * noise.uniform(-1, 1, leaf.shape)
                     with np.errstate(all="ignore"):
                         return (leaf * moves).astype(leaf.dtype)
-                return type(leaf)(leaf * (1 + size * precision * rng.uniform(-1, 1)))
+                return type(leaf)(
+                    leaf * (1 + size * precision * float(noise.uniform(-1, 1)))
+                )
 
             try:
                 near = {n: moved(v, n, nudge) for n, v in alike(self.bound).items()}

@@ -6,7 +6,7 @@ import dataclasses
 import pickle
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import symback
 from symback import InternalError, infer, runtime
 from symback.api import cache
 from symback.graph import Graph, Node
+from symback.lower import rules
 from symback.operation import operation
 from symback.operations import registry
 from symback.run import specialise
@@ -61,6 +62,13 @@ def broken_rule(patch: pytest.MonkeyPatch) -> None:
     rule = registry.REGISTRY["np.tanh"]
     wrong = dataclasses.replace(rule, texts=("1 - out",))
     patch.setattr(operation("np.tanh"), "rule", wrong)
+
+
+@pytest.fixture(autouse=True)
+def nothing_broken_is_kept() -> Iterator[None]:
+    """Forget the graphs of rules that were lowered while a stage was broken."""
+    yield
+    rules._fragments.clear()
 
 
 def broken_types(patch: pytest.MonkeyPatch) -> None:
