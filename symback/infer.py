@@ -252,6 +252,7 @@ class Sampler:
     symbols : sizes of the arguments by name that are free, `sizes` : all of them, and
     `actual` : what they are.
     mentions : the names of the sizes that a size without a linear form comes from.
+    varying : lengths that differ from path to path, or from iteration to iteration.
     bounds : forms that are not negative with the arguments, nor in any sample.
     names : of dimensions by their sizes; what has no form is ``"?1"``, ``"?2"``, ...
     """
@@ -270,6 +271,7 @@ class Sampler:
         self.integers = 0
         self.places: set[Sizes] = set()
         self.by_key: dict[Any, Sizes] = {}
+        self.varying: set[Sizes] = set()
 
     def dimension(self) -> Sizes:
         """Return sizes for one more dimension of the arguments."""

@@ -302,8 +302,11 @@ class SampledTypes:
 
     # Where paths meet
 
-    def join(self, a: Arg, b: Arg) -> Type | None:
-        """Return a type that covers two arguments, or None."""
+    def join(self, a: Arg, b: Arg, carried: bool = False) -> Type | None:
+        """Return a type that covers two arguments, or None.
+
+        carried : b is what an iteration makes of a, whose lengths may be any.
+        """
         first, second = self.type_of(a), self.type_of(b)
         if a is UNDEFINED or (isinstance(a, Value) and a in self.unset):
             return second
@@ -319,7 +322,7 @@ class SampledTypes:
         if first.is_scalar and second.is_scalar:
             return self._join_scalars(first, second)
         if first.kind == second.kind == "array" and first.rank == second.rank:
-            return self._join_arrays(first, second)
+            return self._join_arrays(first, second, carried)
         return None
 
     def _join_scalars(self, first: Type, second: Type) -> Type | None:
@@ -339,11 +342,14 @@ class SampledTypes:
             )
         )
 
-    def _join_arrays(self, first: Type, second: Type) -> Type | None:
+    def _join_arrays(self, first: Type, second: Type, carried: bool) -> Type | None:
         shapes: list[Sizes] = []
         for k in range(first.rank):
             one, other = (tuple(s.shape[k] for s in t.samples) for t in (first, second))
-            shapes.append(one if one == other else self.sampler.fresh())
+            if one != other and not (carried and one in self.sampler.varying):
+                one = self.sampler.fresh()
+                self.sampler.varying.add(one)
+            shapes.append(one)
         dtype = np.result_type(first.dtype, second.dtype)
         made = tuple(
             np.full(tuple(s[which] for s in shapes), 0.5).astype(dtype)

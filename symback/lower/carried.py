@@ -102,7 +102,7 @@ class Carried(Conditions):
             inits += self.flatten(template, held)
         types = known.types or [None] * len(inits)
         joined = [
-            self.join_types(Value(None, kind), init) if known.types else None
+            self.types.join(Value(None, kind), init, True) if known.types else None
             for kind, init in zip(types, inits, strict=True)
         ]
         return Carrying(known.templates, joined if known.types else None)
@@ -286,7 +286,7 @@ class Carried(Conditions):
             nexts += self.flatten(template, held)
         self.nodes = kept
         joined = [
-            self.join_types(UNDEFINED if i is UNDEFINED else p, n)
+            self.types.join(UNDEFINED if i is UNDEFINED else p, n, carried=True)
             for p, i, n in zip(params, inits, nexts, strict=True)
         ]
         return nexts, joined

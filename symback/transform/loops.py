@@ -88,7 +88,13 @@ def _iteration(
     def bar(primal: Value) -> Value:
         return Value(bars.named(primal), bars.like(primal))
 
-    once = Iteration([bar(loop.carried[k]) for k in state], [bar(v) for v in sums])
+    def incoming_bar(k: int) -> Value:
+        # It has the shape of what the iteration ends with: arrays may grow or shrink.
+        following = loop.nexts[k]
+        like = following if isinstance(following, Value) else loop.carried[k]
+        return Value(bars.named(loop.carried[k]), bars.like(like))
+
+    once = Iteration([incoming_bar(k) for k in state], [bar(v) for v in sums])
     inner = once.inner
     with build.nested() as once.nodes:
         with build.at(loop.origin.span):

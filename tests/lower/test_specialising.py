@@ -359,3 +359,35 @@ def test_arrays_are_found_by_dtype_shape_and_strides():
         assert small.dtype == np.float32
         with pytest.raises(IndexError):
             loss.grad_fn(np.ones(1), k)
+
+
+def test_arrays_that_shrink_in_a_loop_keep_their_types():
+    @symback.differentiable(wrt=("p", "payoff"))
+    def tree(p, payoff):
+        values = payoff * 1.0
+        for _ in range(len(payoff) - 1):
+            values = p * values[1:] + (1 - p) * values[:-1]
+        return values[0]
+
+    p_bar, payoff_bar = tree.grad_fn(0.4, np.arange(5.0) ** 2)
+    # The binomial distribution's mean of k**2: 4p(1 - p) + 16p**2, and its weights.
+    assert p_bar == pytest.approx(4 - 8 * 0.4 + 32 * 0.4)
+    wanted = [0.6**4, 4 * 0.4 * 0.6**3, 6 * 0.4**2 * 0.6**2, 4 * 0.4**3 * 0.6, 0.4**4]
+    assert payoff_bar == pytest.approx(wanted)
+    text = tree.backward_source_for(0.4, np.ones(5))
+    assert "unbroadcast" not in text
+    assert "broadcast_to" not in text
+
+
+def test_a_branch_that_gives_one_entry_is_stretched_in_a_loop():
+    @symback.differentiable
+    def loss(x):
+        v, total = x * 1.0, 0.0
+        for i in range(3):
+            w = v if i > 0 else x[:1]
+            total = total + np.sum(w * v)
+            v = v[1:]
+        return total
+
+    # x0 (x0 + x1 + x2 + x3), then x1² + x2² + x3², then x2² + x3².
+    assert loss.grad_fn(np.arange(1.0, 5.0)) == pytest.approx([11, 5, 13, 17])
