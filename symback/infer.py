@@ -124,76 +124,16 @@ def more_sizes() -> Iterator[Sizes]:
             yield sizes
 
 
-def _setitem(x: Any, index: Any, value: Any) -> Any:
-    if isinstance(x, dict | list):
-        copied: Any = x.copy()
-        copied[index] = value
-        return copied
-    x = np.array(x)
-    x[index] = value
-    return x
-
-
-def _index_add(x: Any, index: Any, value: Any) -> Any:
-    if isinstance(x, list):
-        x = list(x)
-        x[index] = x[index] + value
-        return x
-    x = np.array(x)
-    np.add.at(x, index, value)
-    return x
-
-
-def _fstring(*parts: Any) -> str:
-    return "".join(p if isinstance(p, str) else str(p) for p in parts)
-
-
-def _assert(*_args: Any) -> None:
-    return None
-
-
-SPECIAL: dict[str, Callable[..., Any]] = {
-    "dim": lambda x, k: x.shape[k],
-    "shape": lambda x: x.shape,
-    "setitem": _setitem,
-    "index_add": _index_add,
-    "list": lambda *items: list(items),
-    "list_append": lambda items, item: [*items, item],
-    # A sample list has one item, and stands for a list of any length.
-    "list_pop": lambda items: (items[:-1] or items, items[-1]),
-    "list_zeros": lambda items: [np.zeros_like(v) for v in items],
-    "list_reverse": lambda items: items[::-1],
-    "stop_gradient": lambda x: x,
-    "fstring": _fstring,
-    "assert": _assert,
-    "raise": _assert,
-    "builtins.print": _assert,
-    "attr": getattr,
-    "struct": lambda like, fields: type(like)(**fields),
-    "call": lambda f, args, kwargs: f(*args, **kwargs),
-    "method": lambda o, name, args, kwargs: getattr(o, name)(*args, **kwargs),
-    "astype": lambda x, dtype: np.asarray(x).astype(dtype)[()],
-    "item": lambda x: x.item(),
-    "tolist": lambda x: x.tolist(),
-    "unpack": tuple,
-    "contains": lambda container, item: item in container,
-}
-
-
 @lru_cache(maxsize=4096)
 def resolve(op: str) -> Callable[..., Any]:
     """Return the Python function that an operation is.
 
     >>> resolve("np.tanh")(0.0)
     np.float64(0.0)
-    >>> resolve("setitem")(np.zeros(2), 1, 5.0)
-    array([0., 5.])
     """
-    if op in SPECIAL:
-        return SPECIAL[op]
-    known = operation(op).function
-    if known is not None:
-        return known
+    function = operation(op).function
+    if function is not None:
+        return function
     head, _, rest = op.partition(".")
     if not rest:
         found: Callable[..., Any] = getattr(operator, op)

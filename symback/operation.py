@@ -13,11 +13,12 @@ what nobody has declared may share memory with anything and act on the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
+    "EVERY",
     "FRESH",
     "REQUIRED",
     "UNKNOWN",
@@ -47,11 +48,12 @@ class Alias:
 
     of : positions of the arguments whose memory it is, or may be; None: anything's.
     always : it is the argument's memory whenever that is an array.
-    held : the result is a new container that holds these arguments (``"items"``), or
-        holds what they hold (``"contents"``), or holds views of them (``"views"``).
+    held : the result is a new container: of these arguments (``"items"``), of what
+        they hold (``"contents"``), or of nothing that was there before (``"new"``).
+        ``"lists"``: the contents of lists where it is a list, and fresh otherwise.
     writes : the arguments that the generated text writes to.
-    unless : a keyword that makes the result fresh unless it is given, and not True.
-    read_only : NumPy lets nobody write to the result.
+    unless : the argument `copy`, which makes the result fresh unless it is not True.
+    read_only : NumPy may let nobody write to the result.
     """
 
     of: tuple[int, ...] | None = ()
@@ -64,6 +66,9 @@ class Alias:
 
 FRESH = Alias()
 """The result shares memory with nothing."""
+
+EVERY = tuple(range(32))
+"""All positions of a call."""
 
 UNKNOWN = Alias(None)
 """Nobody has said: the result may share memory with anything it was given."""
@@ -80,7 +85,7 @@ def may_view(*of: int, unless: str = "", read_only: bool = False) -> Alias:
 
 
 def holds(*of: int, what: str = "items") -> Alias:
-    """Return the contract of a new container of arguments, contents or views."""
+    """Return the contract of a new container of arguments or of their contents."""
     return Alias(of, held=what)
 
 
@@ -168,6 +173,41 @@ class Operation(str):
     home: str = ""
     like: Any = None
     keeps: bool = False
+
+    def sources(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """Return the arguments whose memory a call's result may be, or may hold.
+
+        >>> declare("np.maybe", alias=may_view(1, unless="copy"))
+        'np.maybe'
+        >>> operation("np.maybe").sources(("x", "y"), {})
+        []
+        >>> operation("np.maybe").sources(("x", "y"), {"copy": False})
+        ['y']
+        >>> unknown = operation("np.nobody_declared_this")
+        >>> unknown.sources(("x", "y"), {"key": "z"})
+        ['x', 'y', 'z']
+        """
+        alias = self.alias
+        if alias.of is None:
+            return [*args, *kwargs.values()]
+        found = [kwargs["out"]] if kwargs.get("out") is not None else []
+        if alias.unless and self._given(alias.unless, args, kwargs) is True:
+            return found
+        found += [args[k] for k in alias.of if k < len(args)]
+        if alias.of and kwargs:
+            given = [name for name in kwargs if name != alias.unless]
+            if self.rule is not None:
+                params = self.rule.params
+                given = [params[k] for k in alias.of if k < len(params)]
+            found += [kwargs[name] for name in given if name in kwargs]
+        return found
+
+    def _given(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        params = () if self.rule is None else self.rule.params
+        place = params.index(name) if name in params else len(args)
+        return args[place] if place < len(args) else kwargs.get(name, True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by name: there is one record a name."""

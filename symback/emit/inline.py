@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..graph import EFFECTS, UNDEFINED, Arg, Block, Node, Value, leaves
-from ..passes.aliases import INPLACE, Aliases
+from ..graph import UNDEFINED, Arg, Block, Node, Value, leaves
+from ..passes.aliases import Aliases
 from ..passes.drop import raises
 from .walk import Loops
 
@@ -75,7 +75,7 @@ class _Planner:
         self.written: set[object] = set()
         self.width: dict[Value, int] = {}
         for node in loops.graph.block.walk():
-            if aliases is not None and node.op in INPLACE:
+            if aliases is not None and node.op.alias.writes:
                 self.written |= aliases.sites(node.args[0])
             for out in node.outs:
                 self.plan.nodes[out] = node
@@ -190,7 +190,7 @@ class _Planner:
         writes = [
             k
             for k, node in enumerate(block.nodes)
-            if any(inner.op in INPLACE for inner in node.walk())
+            if any(inner.op.alias.writes for inner in node.walk())
         ]
         for position in range(len(block.nodes) - 1, -1, -1):
             node = block.nodes[position]
@@ -236,7 +236,9 @@ class _Planner:
     def _may_inline(self, node: Node) -> bool:
         if node.op == "if":
             return node in self.plan.branches
-        return not node.blocks and node.op not in INPLACE and node.op != "stop_gradient"
+        return (
+            not node.blocks and not node.op.alias.writes and node.op != "stop_gradient"
+        )
 
     def _is_cheap(self, node: Node) -> bool:
         """Return whether a value is shorter repeated than named: ``x.shape[0]``."""
@@ -314,4 +316,4 @@ def _between(places: Sequence[int], start: int, end: int) -> Sequence[int]:
 
 
 def _has_effect(node: Node) -> bool:
-    return any(n.op in EFFECTS for n in node.walk())
+    return any(n.op.acts for n in node.walk())

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..graph import Arg, Block, Graph, Node, Value, leaves, map_leaves
-from ..passes.aliases import INPLACE, Aliases, Site
+from ..passes.aliases import Aliases, Site
 
 __all__ = ["Loops", "simpler_loops"]
 
@@ -242,7 +242,7 @@ class _Reader:
         self.written: set[Site] = set()
         if aliases is not None:
             for node in graph.block.walk():
-                if node.op in INPLACE:
+                if node.op.alias.writes:
                     self.written |= aliases.sites(node.args[0])
 
     def block(self, block: Block) -> Block:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from .builder import Builder, Fragment, Inference, Role, substitute
 from .form import (
-    EFFECTS,
     UNDEFINED,
     Arg,
     Block,
@@ -27,7 +26,6 @@ from .shapes import unbroadcast
 from .structure import Tree
 
 __all__ = [
-    "EFFECTS",
     "UNDEFINED",
     "Arg",
     "Block",

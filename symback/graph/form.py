@@ -63,7 +63,6 @@ from ..operation import Operation, operation
 from ..types import Type
 
 __all__ = [
-    "EFFECTS",
     "UNDEFINED",
     "Arg",
     "Block",
@@ -77,16 +76,6 @@ __all__ = [
 
 Arg = Any
 """A `Value`, a constant, or a tuple, list, dict or slice of them."""
-
-EFFECTS = frozenset(
-    "assert raise builtins.print call method set_attribute set_item warnings.warn "
-    "time.time time.perf_counter time.monotonic time.process_time time.time_ns "
-    "time.perf_counter_ns time.sleep np.random.default_rng np.random.RandomState "
-    "np.random.seed np.random.normal np.random.uniform np.random.rand np.random.randn "
-    "np.random.randint np.random.random np.random.standard_normal np.random.choice "
-    "np.random.permutation".split()
-)
-"""Operations that act on the world: kept in order, never shared, never dropped."""
 
 
 class _Undefined:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import may_view, view
 from .helpers import is_complex, is_constant, safe
 from .registry import elementwise, pullback, select, zero
 
@@ -150,8 +151,8 @@ elementwise("np.ldexp(x, n)", "2.0**n")
 select(
     "np.nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", "np.isfinite(x)"
 )
-elementwise("np.real(x)", "1")
-elementwise("np.imag(x)", "-1j")
+elementwise("np.real(x)", "1", alias=view(0))
+elementwise("np.imag(x)", "-1j", alias=may_view(0, read_only=True))
 for name in ("np.conj", "np.conjugate"):
     # The convention pairs cotangent and tangent without conjugation: dL = Re(x_bar dx).
     pullback(f"{name}(x)", "np.conj(out_bar)")

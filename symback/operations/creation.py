@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import EVERY, may_view
 from .helpers import known_rank
 from .registry import pullback, zero
 
@@ -158,5 +159,5 @@ zero(
     "np.diag_indices(n, ndim=2)",
     "np.unravel_index(indices, shape, order='C')",
     "np.ravel_multi_index(multi_index, dims, mode='raise', order='C')",
-    "np.ix_(*args)",
 )
+zero("np.ix_(*args)", alias=may_view(*EVERY))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import FRESH, may_view, view
 from .helpers import (
     count,
     is_constant,
@@ -235,14 +236,19 @@ pullback(
     "runtime.gather_pullback(out_bar_, places, x)",
     *("runtime.unbroadcast(np.take(out_bar, places), out_bar_)", None, "0.0"),
 )
-pullback("np.diag(v, k=0)", diag_of)
+pullback("np.diag(v, k=0)", diag_of, alias=may_view(0, read_only=True))
 pullback("np.diagflat(v, k=0)", "np.reshape(np.diag(out_bar, k), np.shape(v))")
 for name in ("np.diagonal", "np.trace"):
     pullback(
         f"{name}(a, offset=0, axis1=0, axis2=1)",
         diagonal_of if name == "np.diagonal" else trace_of,
+        alias=view(0, read_only=True) if name == "np.diagonal" else FRESH,
     )
-pullback("np.linalg.diagonal(x, offset=0)", linalg_diagonal_of)
+pullback(
+    "np.linalg.diagonal(x, offset=0)",
+    linalg_diagonal_of,
+    alias=view(0, read_only=True),
+)
 pullback("np.linalg.trace(x, offset=0)", linalg_trace_of)
 pullback("np.tril(m, k=0)", "np.tril(out_bar, k)")
 pullback("np.triu(m, k=0)", "np.triu(out_bar, k)")
@@ -263,6 +269,7 @@ pullback(f"np.percentile(a, {TAIL})", percentile_of, only=LINEAR)
 pullback(
     "np.diff(a, n=1, axis=-1, prepend=None, append=None)",
     *(diff_of, None, None, diff_prepend, diff_append),
+    alias=may_view(0),  # where n is 0
 )
 pullback("np.ediff1d(ary)", ediff1d_of)
 pullback("np.unique(ar)", unique_of, kink="equal entries: equal shares")

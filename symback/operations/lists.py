@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..operation import holds, may_view
 from .registry import pullback, zero
 
 
@@ -21,7 +22,12 @@ pullback(
     "runtime.split_like(x, arrays, axis=0)",
     "np.concatenate(out_bar, axis=axis)",
     "0.0",
+    alias=may_view(0),
 )
 pullback("runtime.add_lists(items, others)", items_of, items_of)
-pullback("runtime.list_add(items, index, parts)", items_of, None, parts_of)
+pullback(
+    "runtime.list_add(items, index, parts)",
+    *(items_of, None, parts_of),
+    alias=holds(0, what="contents"),
+)
 zero("runtime.zeros_of(x)")

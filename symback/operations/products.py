@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import may_view
 from .helpers import STATIC, is_complex, positions, swap
 from .linalg import matmul_a, matmul_b
 from .registry import pullback
@@ -257,10 +258,16 @@ pullback("np.linalg.vecdot(x1, x2, axis=-1)", vecdot_a, vecdot_b)
 pullback("np.matvec(x1, x2)", matvec_a, matvec_b)
 pullback("np.vecmat(x1, x2)", vecmat_a, vecmat_b)
 pullback("np.linalg.cross(x1, x2, axis=-1)", linalg_cross_a, linalg_cross_b)
-pullback("np.einsum(subscripts, *operands, optimize=False)", None, einsum_of)
+pullback(
+    "np.einsum(subscripts, *operands, optimize=False)",
+    None,
+    einsum_of,
+    # One operand whose axes are only permuted, or its diagonals.
+    alias=may_view(0, 1),
+)
 for name in ("np.tensordot", "np.linalg.tensordot"):
     pullback(f"{name}(a, b, axes=2)", tensordot_a, tensordot_b)
 pullback("np.kron(a, b)", kron_a, kron_b)
 pullback("np.cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None)", cross_a, cross_b)
 pullback("np.linalg.multi_dot(arrays)", multi_dot_of)
-pullback("np.linalg.matrix_power(a, n)", matrix_power_of)
+pullback("np.linalg.matrix_power(a, n)", matrix_power_of, alias=may_view(0))

@@ -1,5 +1,8 @@
 """The table of derivatives and the five words that fill it.
 
+Each word also says that the results are new memory, unless `alias` says whose they are:
+a trial of every operation, with arguments of all layouts, checks it.
+
 A rule is data: a call written as the user writes it, and one text per argument in the
 same language.  In a text stand the call's own parameter names, ``out`` (or the names
 after ``->`` for several outputs), for pullbacks ``out_bar`` (``<name>_bar``), ``np``,
@@ -20,7 +23,16 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from ..errors import InternalError
-from ..operation import REQUIRED, Rule, Text, declare, operation, operations
+from ..operation import (
+    FRESH,
+    REQUIRED,
+    Operation,
+    Rule,
+    Text,
+    declare,
+    operation,
+    operations,
+)
 
 __all__ = [
     "CLOSED",
@@ -106,6 +118,9 @@ def find(op: str) -> Rule | None:
     return REGISTRY.get(op)
 
 
+FACTS = Operation.__annotations__.keys() - Rule.__annotations__.keys()
+"""What may be said of an operation beside its rule."""
+
 CALL = re.compile(r"([\w.]+)\((.*)\)")
 """A call and its arguments."""
 
@@ -182,11 +197,14 @@ def _make(
     if len(texts) > len(params):
         raise InternalError(f"the rule for `{call}` has more texts than parameters")
     texts = texts + (None,) * (len(params) - len(texts))
+    facts = {fact: fields.pop(fact) for fact in FACTS & fields.keys()}
     rule = Rule(op, kind, params, texts, defaults, outs, call=call, **fields)
     if register:
         if op in REGISTRY:
             raise InternalError(f"`{op}` has two rules")
-        REGISTRY[op] = rule
+        known = operation(op)
+        facts.setdefault("alias", known.alias if known.declared else FRESH)
+        declare(op, rule=rule, **facts)
     return rule
 
 
@@ -211,10 +229,10 @@ def pullback(call: str, *texts: Text, register: bool = True, **fields: Any) -> R
     return _make("pullback", call, texts, register, **fields)
 
 
-def zero(*calls: str) -> None:
+def zero(*calls: str, **facts: Any) -> None:
     """State that the derivative is mathematically zero for each of these calls."""
     for call in calls:
-        _make("zero", call, (), True)
+        _make("zero", call, (), True, **facts)
 
 
 def closed(pattern: str, *texts: Text, pullback: bool = False, **fields: Any) -> Rule:

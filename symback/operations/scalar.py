@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import EVERY, may_view
 from .arithmetic import abs_slope, divmod_x, divmod_y, power_base, power_exponent
 from .comparison import HALF
 from .helpers import is_sequence
@@ -135,9 +136,19 @@ elementwise(
     pow_exponent,
     singular=True,
 )
-select("max(x, y)", "x > y", "y > x", tie=HALF, kink="x == y")
-select("min(x, y)", "x < y", "y < x", tie=(HALF[1], HALF[0]), kink="x == y")
-pullback("sum(iterable, start=0)", sum_items, "runtime.unbroadcast(out_bar, start)")
+select("max(x, y)", "x > y", "y > x", tie=HALF, kink="x == y", alias=may_view(*EVERY))
+select(
+    "min(x, y)",
+    *("x < y", "y < x"),
+    tie=(HALF[1], HALF[0]),
+    kink="x == y",
+    alias=may_view(*EVERY),
+)
+pullback(
+    "sum(iterable, start=0)",
+    *(sum_items, "runtime.unbroadcast(out_bar, start)"),
+    alias=may_view(1),  # where there is nothing to add
+)
 pullback("divmod(x, y) -> q, r", divmod_x, divmod_y)
 zero(
     "int(x)",
@@ -146,7 +157,6 @@ zero(
     "len(x)",
     "range(start, stop=None, step=1)",
     "isinstance(x, cls)",
-    "print(*objects)",
     "str(x)",
     "repr(x)",
     "hash(x)",
@@ -155,3 +165,4 @@ zero(
     "all(iterable)",
     "type(x)",
 )
+zero("print(*objects)", acts=True)

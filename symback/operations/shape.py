@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import EVERY, may_view, view
 from .helpers import (
     cast_back,
     inverse_axes,
@@ -262,23 +263,41 @@ def rollaxis_of(out_bar: Array, axis: Any, start: Any) -> Array:
 RESHAPED = "np.reshape(out_bar, np.shape(a))"
 
 pullback(
-    "np.reshape(a, shape, order='C')", "np.reshape(out_bar, np.shape(a), order=order)"
+    "np.reshape(a, shape, order='C')",
+    "np.reshape(out_bar, np.shape(a), order=order)",
+    alias=may_view(0),
 )
-pullback("np.ravel(a, order='C')", "np.reshape(out_bar, np.shape(a), order=order)")
-pullback("np.squeeze(a, axis=None)", RESHAPED)
-pullback("np.expand_dims(a, axis)", RESHAPED)
-for name in ("np.atleast_1d", "np.atleast_2d", "np.atleast_3d"):
-    pullback(f"{name}(a)", RESHAPED)
-for name in ("np.transpose", "np.permute_dims"):
-    pullback(f"{name}(a, axes=None)", transpose_of)
-for name in ("np.matrix_transpose", "np.linalg.matrix_transpose"):
-    pullback(f"{name}(x)", "swap(out_bar)")
-pullback("np.swapaxes(a, axis1, axis2)", "np.swapaxes(out_bar, axis1, axis2)")
 pullback(
-    "np.moveaxis(a, source, destination)", "np.moveaxis(out_bar, destination, source)"
+    "np.ravel(a, order='C')",
+    "np.reshape(out_bar, np.shape(a), order=order)",
+    alias=may_view(0),
 )
-pullback("np.broadcast_to(array, shape)", "runtime.unbroadcast(out_bar, array)")
-pullback("runtime.unbroadcast(x_bar, x)", "runtime.unbroadcast(out_bar, x_bar)", "0.0")
+pullback("np.squeeze(a, axis=None)", RESHAPED, alias=view(0))
+pullback("np.expand_dims(a, axis)", RESHAPED, alias=view(0))
+for name in ("np.atleast_1d", "np.atleast_2d", "np.atleast_3d"):
+    pullback(f"{name}(a)", RESHAPED, alias=view(0))
+for name in ("np.transpose", "np.permute_dims"):
+    pullback(f"{name}(a, axes=None)", transpose_of, alias=view(0))
+for name in ("np.matrix_transpose", "np.linalg.matrix_transpose"):
+    pullback(f"{name}(x)", "swap(out_bar)", alias=view(0))
+pullback(
+    "np.swapaxes(a, axis1, axis2)", "np.swapaxes(out_bar, axis1, axis2)", alias=view(0)
+)
+pullback(
+    "np.moveaxis(a, source, destination)",
+    "np.moveaxis(out_bar, destination, source)",
+    alias=view(0),
+)
+pullback(
+    "np.broadcast_to(array, shape)",
+    "runtime.unbroadcast(out_bar, array)",
+    alias=view(0, read_only=True),
+)
+pullback(
+    "runtime.unbroadcast(x_bar, x)",
+    *("runtime.unbroadcast(out_bar, x_bar)", "0.0"),
+    alias=may_view(0),
+)
 
 for name in ("np.concatenate", "np.concat"):
     pullback(f"{name}(arrays, axis=0)", concatenate_of)
@@ -289,18 +308,27 @@ pullback("np.dstack(tup)", dstack_of)
 pullback("np.column_stack(tup)", column_stack_of)
 pullback("np.block(arrays)", block_of)
 pullback("np.append(arr, values, axis=None)", append_arr, append_values)
-for name in ("np.array", "np.asarray", "np.asanyarray", "np.ascontiguousarray"):
-    pullback(f"{name}(object, dtype=None)", array_of)
+pullback("np.array(object, dtype=None)", array_of, alias=may_view(0, unless="copy"))
+for name in ("np.asarray", "np.asanyarray", "np.ascontiguousarray"):
+    pullback(f"{name}(object, dtype=None)", array_of, alias=may_view(0))
 pullback("np.copy(a, order='K')", "out_bar")
-pullback("np.astype(x, dtype)", "cast_back(out_bar, x, dtype)")
+pullback(
+    "np.astype(x, dtype)",
+    "cast_back(out_bar, x, dtype)",
+    alias=may_view(0, unless="copy"),
+)
+# Called with an array of their own kind, they return that array.
 for name in ("np.float64", "np.float32", "np.complex128", "np.complex64"):
-    pullback(f"{name}(x)", "runtime.unbroadcast(out_bar, x)")
-zero("np.int64(x)", "np.int32(x)", "np.intp(x)", "np.bool_(x)", "np.bool(x)")
+    pullback(f"{name}(x)", "runtime.unbroadcast(out_bar, x)", alias=may_view(0))
+zero(
+    *("np.int64(x)", "np.int32(x)", "np.intp(x)", "np.bool_(x)", "np.bool(x)"),
+    alias=may_view(0),
+)
 
-pullback("np.flip(m, axis=None)", "np.flip(out_bar, axis)")
-pullback("np.fliplr(m)", "np.fliplr(out_bar)")
-pullback("np.flipud(m)", "np.flipud(out_bar)")
-pullback("np.rot90(m, k=1, axes=(0, 1))", "np.rot90(out_bar, -k, axes)")
+pullback("np.flip(m, axis=None)", "np.flip(out_bar, axis)", alias=view(0))
+pullback("np.fliplr(m)", "np.fliplr(out_bar)", alias=view(0))
+pullback("np.flipud(m)", "np.flipud(out_bar)", alias=view(0))
+pullback("np.rot90(m, k=1, axes=(0, 1))", "np.rot90(out_bar, -k, axes)", alias=view(0))
 pullback("np.roll(a, shift, axis=None)", roll_of)
 pullback("np.tile(A, reps)", tile_of)
 pullback("np.repeat(a, repeats, axis=None)", repeat_of)
@@ -315,22 +343,39 @@ pullback(
     "np.resize(a, new_shape)",
     "runtime.gather_pullback(out_bar, np.resize(positions(a), new_shape), a)",
 )
-pullback("np.rollaxis(a, axis, start=0)", rollaxis_of)
+pullback("np.rollaxis(a, axis, start=0)", rollaxis_of, alias=view(0))
 
 # As many outputs as the call has; `outs_bar` is the tuple of their cotangents.
 for name in ("np.split", "np.array_split"):
     pullback(
         f"{name}(ary, indices_or_sections, axis=0) -> *outs",
         "np.concatenate(outs_bar, axis=axis)",
+        alias=view(0),
     )
-pullback("np.hsplit(ary, indices_or_sections) -> *outs", hsplit_of)
-pullback("np.vsplit(ary, indices_or_sections) -> *outs", "np.concatenate(outs_bar)")
+pullback("np.hsplit(ary, indices_or_sections) -> *outs", hsplit_of, alias=view(0))
 pullback(
-    "np.dsplit(ary, indices_or_sections) -> *outs", "np.concatenate(outs_bar, axis=2)"
+    "np.vsplit(ary, indices_or_sections) -> *outs",
+    "np.concatenate(outs_bar)",
+    alias=view(0),
 )
-pullback("np.unstack(x, axis=0) -> *outs", "np.stack(outs_bar, axis=axis)")
-pullback("np.meshgrid(*xi, indexing='xy') -> *outs", meshgrid_of)
-pullback("np.broadcast_arrays(*args) -> *outs", broadcast_arrays_of)
+pullback(
+    "np.dsplit(ary, indices_or_sections) -> *outs",
+    "np.concatenate(outs_bar, axis=2)",
+    alias=view(0),
+)
+pullback(
+    "np.unstack(x, axis=0) -> *outs", "np.stack(outs_bar, axis=axis)", alias=view(0)
+)
+pullback(
+    "np.meshgrid(*xi, indexing='xy') -> *outs",
+    meshgrid_of,
+    alias=may_view(*EVERY, unless="copy"),
+)
+pullback(
+    "np.broadcast_arrays(*args) -> *outs",
+    broadcast_arrays_of,
+    alias=view(*EVERY, read_only=True),
+)
 zero(
     "np.shape(a)",
     "np.ndim(a)",

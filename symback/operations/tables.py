@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import runtime
+from ..operation import may_view
 from .helpers import (
     conjugated,
     from_last,
@@ -196,4 +197,5 @@ pullback("np.bincount(x, weights=None, minlength=0)", None, bincount_weights)
 pullback(
     "np.histogram(a, bins=10, range=None, density_=None, weights=None) -> hist, edges",
     *(None, None, None, None, histogram_weights),
+    alias=may_view(1),  # the edges, where they are given
 )

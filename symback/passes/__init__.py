@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .. import operations  # noqa: F401 - it fills the records that the passes ask
 from ..graph import Graph
 from .buffers import buffers
 from .drop import drop
 from .fold import fold
 from .hoist import hoist
+from .own import own
 from .share import share
 
-__all__ = ["PASSES", "buffers", "drop", "fold", "hoist", "share", "tidied", "tidy"]
+__all__ = [
+    "PASSES",
+    "buffers",
+    "drop",
+    "fold",
+    "hoist",
+    "own",
+    "share",
+    "tidied",
+    "tidy",
+]
 
-PASSES: tuple[Callable[[Graph], Graph], ...] = (drop, fold, share, hoist, drop, buffers)
+PASSES: tuple[Callable[[Graph], Graph], ...] = (
+    *(drop, fold, share, hoist, drop, buffers, own),
+)
 """The passes over a joint graph in the order in which they run."""
 
 PRIMAL: tuple[Callable[[Graph], Graph], ...] = (drop, share, hoist)

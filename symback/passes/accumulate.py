@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from ..graph import Arg, Block, Graph, Node, Value
 from ..operation import operation
-from .aliases import INPLACE
 from .conflicts import Search
 
 __all__ = ["accumulate"]
@@ -76,7 +75,7 @@ def _steps(
         return None
     seen.add(value)
     step = made[value]
-    if step.op in INPLACE:
+    if step.op.alias.writes:
         return _steps(step.args[0], param, made, seen, depth + 1)
     if step.op == "add":
         for place, arg in enumerate(step.args):

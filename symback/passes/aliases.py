@@ -15,87 +15,25 @@ import numpy as np
 from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
 from .kinds import Kinds
 
-__all__ = ["INPLACE", "Aliases", "Site", "has_inplace", "is_view"]
+__all__ = ["Aliases", "Site", "has_inplace", "is_view"]
 
 Site = Any
 """A value that a node or a parameter brings into being, or a node's constant."""
 
-INPLACE = frozenset({"setitem", "index_add", "list_append", "list_pop"})
-"""Operations that the generated text performs on the memory of their first argument."""
-
-VIEWS = frozenset(
-    "np." + name
-    for name in (
-        "array_split asanyarray asarray asarray_chkfinite ascontiguousarray "
-        "asfortranarray atleast_1d atleast_2d atleast_3d broadcast_arrays "
-        "broadcast_to diag diagonal dsplit einsum expand_dims flip fliplr flipud "
-        "hsplit imag ix_ linalg.diagonal linalg.matrix_transpose matrix_transpose "
-        "moveaxis permute_dims ravel real real_if_close require reshape rollaxis "
-        "rot90 split squeeze swapaxes transpose trim_zeros unstack vsplit"
-    ).split()
-)
-"""NumPy functions whose result may be a view of their arguments, or hold such views."""
-
-READ_ONLY = frozenset(
-    "np.broadcast_arrays np.broadcast_to np.diag np.diagonal np.linalg.diagonal".split()
-)
-"""NumPy functions whose result cannot be written to."""
-
-FRESH_BUILTINS = frozenset(
-    "builtins." + name
-    for name in (
-        "abs all any bool complex divmod float hash int isinstance len pow print range "
-        "repr round str type"
-    ).split()
-) | {
-    "runtime.zeros_of",
-    "runtime.winners",
-    "runtime.cofactor",
-    "astype",
-    "item",
-    "tolist",
-}
-
-CONTAINERS = frozenset(
-    "list struct list_reverse builtins.list builtins.tuple builtins.sorted "
-    "builtins.reversed builtins.enumerate builtins.zip".split()
-)
-"""Operations that make a new object that holds what others hold."""
-
-FRESH_HELPERS = frozenset(
-    "runtime." + name
-    for name in (
-        "cofactor cofactor_pullback dot_pullback_a dot_pullback_b gather_pullback "
-        "matmul_pullback_a matmul_pullback_b scan winners zeros_of"
-    ).split()
-)
-ONLY_FIRST = frozenset({"runtime.unbroadcast", "runtime.split_like"})
-"""Helpers whose result may be their first argument, or views of it, but of no other."""
-
-OPERATORS = frozenset(
-    "add sub mul truediv floordiv mod pow matmul neg pos invert lt le gt ge eq ne "
-    "and_ or_ xor lshift rshift not_ is_ is_not contains dim shape fstring "
-    "assert raise".split()
-)
-
-
-FRESH = OPERATORS | FRESH_BUILTINS | FRESH_HELPERS
-"""Operations whose result shares no memory with their arguments."""
-
 
 def has_inplace(graph: Graph) -> bool:
     """Return whether anything in a graph is done in place."""
-    return any(node.op in INPLACE for node in graph.block.walk())
+    return any(node.op.alias.writes for node in graph.block.walk())
 
 
 def is_view(node: Node) -> bool:
     """Return whether a node's result may be memory of its first argument, or in it."""
-    op = node.op
-    if op == "getitem":
+    alias = node.op.alias
+    if node.op == "getitem":
         return not _copies(node.args[1])
-    if op in ("np.array", "np.astype"):
-        return node.kwargs.get("copy", True) is not True
-    return op in VIEWS or op == "attr"
+    if node.blocks or alias.writes or alias.held:
+        return False
+    return bool(node.op.sources(node.args, node.kwargs))
 
 
 class Aliases:
@@ -116,7 +54,7 @@ class Aliases:
             self._sites[site] = {site}
             self._held[site] = {site}
         for node in graph.block.walk():
-            if node.op in READ_ONLY:
+            if node.op.alias.read_only:
                 self.external.update(node.outs)
         self._changed = True
         while self._changed:
@@ -138,7 +76,7 @@ class Aliases:
         """Return the sites that a node writes to, nested blocks included."""
         found: set[Site] = set()
         for inner in node.walk():
-            if inner.op in INPLACE:
+            if inner.op.alias.writes:
                 found |= self.sites(inner.args[0])
         return found
 
@@ -192,7 +130,7 @@ class Aliases:
                         self._add(out, self._arg(block.results[k], (block, k)))
         elif op in ("for", "while"):
             self._loop(node)
-        elif op in INPLACE:
+        elif op.alias.writes:
             self._inplace(node)
         elif op == "getitem":
             base = self._arg(args[0], (node, 0))
@@ -200,15 +138,8 @@ class Aliases:
                 self._add(outs[0], self._contents(base))
             if _may_be_array(args[0]):
                 self._add(outs[0], [outs[0]] if _copies(args[1]) else base)
-        elif op in CONTAINERS:
-            items = {s for a in args for leaf in leaves(a) for s in self.sites(leaf)}
-            if op not in ("list", "struct"):
-                items = self._contents(items)
-            self._add(outs[0], [outs[0]])
-            self._hold([outs[0]], items)
-        elif op in ("list_zeros", "runtime.zeros_of"):
-            self._add(outs[0], [outs[0]])
-            self._hold([outs[0]], {(node, "items")})
+        elif op.alias.held:
+            self._container(node)
         elif op == "stop_gradient":
             self._add(outs[0], self._arg(args[0], (node, 0)))
         else:
@@ -234,17 +165,22 @@ class Aliases:
             new = self._arg(node.args[2], (node, 2)) if node.op == "setitem" else None
             self._hold(changed, {(node, 2)} if new is None else new)
 
+    def _container(self, node: Node) -> None:
+        """A new object holds what others are, or hold."""
+        out, held = node.outs[0], node.op.alias.held
+        self._add(out, [out])
+        if held == "new":
+            self._hold([out], {(node, "items")})
+        if held == "new" or (held == "lists" and not self._kinds.is_list(out)):
+            return
+        sources = node.op.sources(node.args, node.kwargs)
+        items = {s for leaf in leaves(sources) for s in self.sites(leaf)}
+        self._hold([out], items if held == "items" else self._contents(items))
+
     def _call(self, node: Node) -> None:
-        args: Arg = (*node.args, dict(node.kwargs))
-        if node.op in ONLY_FIRST:
-            args = node.args[:1]
-        fresh = node.op in FRESH
-        fresh = fresh or node.op.startswith(("np.", "math.", "scipy.", "cmath."))
-        taken: set[Site] = set()
-        if is_view(node) or not fresh:
-            taken = {s for leaf in leaves(args) for s in self.sites(leaf)}
-            taken = self._reach(taken)
-        if node.op in ("call", "method"):
+        sources = node.op.sources(node.args, node.kwargs)
+        taken = self._reach({s for leaf in leaves(sources) for s in self.sites(leaf)})
+        if node.op.alias.of is None:
             # It may keep what it is given in whatever it is given.
             self._hold(taken, taken)
         for out in node.outs:

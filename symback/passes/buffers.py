@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from ..graph import Block, Graph, Node, Value
 from .accumulate import accumulate
-from .aliases import INPLACE, has_inplace
+from .aliases import has_inplace
 from .conflicts import Cuts, Search
 from .kinds import Kinds
 
@@ -97,7 +97,7 @@ class _Cutter:
                 becomes = node.blocks[-1].params[k - len(values)] if loop else outs[k]
                 values[k] = Value(becomes.name, value.type)
                 before.append(self._copy(value, values[k], node))
-                if node.op in INPLACE:
+                if node.op.alias.writes:
                     self.owned.add(values[k])
         if loop:
             args[-1] = tuple(values)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..graph import UNDEFINED, Arg, Block, Graph, Node, Value, leaves
-from .aliases import CONTAINERS, INPLACE, Aliases, Site, is_view
+from .aliases import Aliases, Site, is_view
 
 __all__ = ["Cuts", "Search"]
 
@@ -106,7 +106,7 @@ class Search:
                     self.loops[param] = loops
                 inner = (nested,) if node.op in ("for", "while") else ()
                 self._place(nested, loops + inner)
-            if node.op in INPLACE:
+            if node.op.alias.writes:
                 self.mutations.append(place)
 
     def _live(self, block: Block, live: set[Value]) -> set[Value]:
@@ -114,7 +114,7 @@ class Search:
         live = live.union(_values(block.results))
         for node in reversed(block.nodes):
             live.difference_update(node.outs)
-            if node.op in INPLACE:
+            if node.op.alias.writes:
                 self.alive[node] = set(live)
             if node.op == "if":
                 then, orelse = node.blocks
@@ -210,7 +210,7 @@ class Search:
 
     def _sources(self, value: Value, node: Node) -> list[Arg] | None:
         """Return the arguments whose memory a value may be; None: its own."""
-        if node.op in INPLACE or node.op == "stop_gradient":
+        if node.op.alias.writes or node.op == "stop_gradient":
             return [node.args[0]]
         if node.op == "if":
             k = node.outs.index(value)
@@ -265,7 +265,7 @@ class Search:
                 self._cut_carried(node, position, cuts, seen)
             return
         node = self.made[value].node
-        if node.op in INPLACE and value is node.outs[0]:
+        if node.op.alias.writes and value is node.outs[0]:
             self._cut_external(node.args[0], (node, 0), cuts, seen)
         elif node.op == "if":
             k = node.outs.index(value)
@@ -291,8 +291,8 @@ class Search:
         if value not in self.made or self.aliases.sites(value) <= {value}:
             return False
         node = self.made[value].node
-        plumbing = node.blocks or node.op in INPLACE or node.op == "stop_gradient"
-        return not plumbing and node.op not in CONTAINERS
+        plumbing = node.blocks or node.op.alias.writes or node.op == "stop_gradient"
+        return not plumbing and node.op.alias.held in ("", "lists")
 
     def _entry(self, value: Value, place: _Place) -> tuple[Node, int] | None:
         """Return the loop around a mutation that begins with a value, if any."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..graph import EFFECTS, Arg, Block, Graph, Node, Value, leaves
+from ..graph import Arg, Block, Graph, Node, Value, leaves
 
 __all__ = ["drop", "raises"]
 
@@ -15,7 +15,7 @@ def drop(graph: Graph) -> Graph:
 
     >>> from symback.graph import Param
     >>> x, dead, y = Value("x"), Value("dead"), Value("y")
-    >>> nodes = (Node("exp", (x,), outs=(dead,)), Node("neg", (x,), outs=(y,)))
+    >>> nodes = (Node("np.exp", (x,), outs=(dead,)), Node("neg", (x,), outs=(y,)))
     >>> graph = Graph("f", (Param("x", x),), Block((), nodes, (y,)))
     >>> [node.op for node in drop(graph)]
     ['neg']
@@ -43,7 +43,7 @@ def raises(node: Node) -> bool:
 
 def _acts(node: Node) -> bool:
     """Say whether a node, or one nested in it, acts on the world."""
-    return any(n.op in EFFECTS for n in node.walk())
+    return any(n.op.acts for n in node.walk())
 
 
 def _sweep(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..graph import EFFECTS, Block, Graph, Node, Value, replaced
+from ..graph import Block, Graph, Node, Value, replaced
 
 __all__ = ["share"]
 
@@ -56,7 +56,7 @@ def _block(block: Block, changed: dict[Value, Value], seen: dict[Any, Any]) -> B
         kwargs = replaced(dict(node.kwargs), changed)
         blocks = tuple(_block(b, changed, seen) for b in node.blocks)
         key = None
-        if not blocks and node.op not in EFFECTS and node.op not in FRESH and node.outs:
+        if not blocks and not node.op.acts and node.op not in FRESH and node.outs:
             key = (node.op, _key(args), _key(kwargs))
         earlier = seen.get(key) if key is not None else None
         if earlier is not None:

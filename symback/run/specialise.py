@@ -15,14 +15,7 @@ import numpy as np
 from .. import __version__
 from ..assumptions import Assumptions, Refine
 from ..emit import emit
-from ..errors import (
-    NotDifferentiableError,
-    NotScalarError,
-    ShapeError,
-    Span,
-    UnsupportedSyntaxError,
-)
-from ..graph import EFFECTS, Arg, Graph, Value, leaves
+from ..graph import Arg, Graph, Value, leaves
 from ..infer import quiet, silent
 from ..inference import SampledTypes
 from ..lower import (
@@ -460,7 +453,7 @@ def _in_result(graph: Graph, value: Value) -> bool:
 
 def _all_scalar(graph: Graph) -> bool:
     """Say whether the whole graph computes with single numbers."""
-    if any(n.op in EFFECTS or "catch" in n.kwargs for n in graph.block.walk()):
+    if any(n.op.acts or "catch" in n.kwargs for n in graph.block.walk()):
         return False
     values = [p.value for p in graph.params]
     values += [o for n in graph.block.walk() for o in n.outs]

@@ -10,32 +10,14 @@ from .context import Context, Cots
 
 __all__ = ["Gradients"]
 
-VIEWS = (
-    "np.transpose",
-    "getitem",
-    "np.reshape",
-    "np.ravel",
-    "np.broadcast_to",
-    "np.squeeze",
-    "np.expand_dims",
-    "np.swapaxes",
-    "np.moveaxis",
-    "np.real",
-)
-"""Operations whose result may share memory with their argument."""
-
 
 class Gradients:
-    """Gives each parameter a gradient of its own memory.
-
-    given : the values whose memory has been given away.
-    """
+    """Gives each parameter a gradient."""
 
     def __init__(self, context: Context, cots: Cots) -> None:
         self.context = context
         self.build = context.build
         self.cots = cots
-        self.given: set[Value] = set()
 
     def gradient(self, tree: Tree) -> Arg:
         """Build a gradient with its parameter's structure."""
@@ -56,7 +38,7 @@ class Gradients:
         return self.build.emit(op, tree.value, fields)
 
     def _leaf(self, value: Value) -> Arg:
-        """Return the gradient by one number or array: its shape, its dtype, its own."""
+        """Return the gradient by one number or array: its shape and its dtype."""
         cot = self.cots.get(value)
         if cot is None:
             return self.context.bars.zeros(value)
@@ -72,19 +54,12 @@ class Gradients:
             return final
 
     def _own(self, value: Value, final: Value) -> Value:
-        """Return the final cotangent as an array that shares no memory."""
-        build, known = self.build, value.type
+        """Return the final cotangent as the gradient."""
+        known = value.type
         if known is None and not self._settled(final):
-            final = build.emit("runtime.unbroadcast", final, value)
+            final = self.build.emit("runtime.unbroadcast", final, value)
         if known is not None:
             final = self._typed(value, known, final)
-        base = self._base(final)
-        shared = base is None or base in self.given
-        if (known is None or known.is_array) and shared:
-            final = build.emit("np.copy", final)
-            base = final
-        if base is not None:
-            self.given.add(base)
         self.context.own_name(final, value.name)
         self.context.found[value] = final
         return final
@@ -115,21 +90,6 @@ class Gradients:
         """Say whether a value of unknown type has been given its primal's shape."""
         node = self.build.defs.get(value)
         return node is not None and node.op.startswith("runtime.")
-
-    def _base(self, value: Value) -> Value | None:
-        """Return the backward value whose memory this shares; None for a primal's."""
-        node = self.build.defs.get(value)
-        while node is not None:
-            # An einsum of one operand that only permutes is a view of it.
-            alone = node.op == "np.einsum" and len(node.args) == 2
-            source = node.args[1] if alone else node.args[0] if node.args else None
-            if not (alone or node.op in VIEWS) or not isinstance(source, Value):
-                break
-            value = source
-            node = self.build.defs.get(value)
-        if node is None or value in self.context.bars.primal:
-            return None
-        return value
 
 
 def _kind(known: Type | None) -> str:

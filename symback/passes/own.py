@@ -1,0 +1,60 @@
+"""What is returned owns its memory: it is no argument's, no global's, nor shared.
+
+>>> from symback.graph import Block, Graph, Node, Param, Value
+>>> from symback.types import Type
+>>> x, y = (Value(name, Type("array", "float64", ("n", "n"))) for name in "xy")
+>>> block = Block((), (Node("np.transpose", (x,), outs=(y,)),), ((y, y),))
+>>> print(own(Graph("f", (Param("x", x),), block)))
+graph f(x: float64[n, n]):
+  y: float64[n, n] = np.transpose(x)
+  t1: float64[n, n] = np.copy(y)
+  t2: float64[n, n] = np.copy(y)
+  -> (t1, t2)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..graph import Block, Graph, Node, Value, leaves, map_leaves
+from .aliases import Aliases, Site
+
+__all__ = ["own"]
+
+
+def own(graph: Graph) -> Graph:
+    """Return the graph with copies of results whose memory is another's."""
+    results = [v for v in leaves(graph.result) if isinstance(v, Value)]
+    if all(v.type is not None and v.type.is_scalar for v in results):
+        return graph
+    aliases = Aliases(graph)
+    made = {out: node for node in graph.block.nodes for out in node.outs}
+    taken: set[Site] = set(aliases.external)
+    copies: list[Node] = []
+
+    def owned(leaf: Any) -> Any:
+        if not isinstance(leaf, Value):
+            return leaf
+        sites = aliases.reads(leaf)
+        if sites.isdisjoint(taken):
+            taken.update(sites)
+            return leaf
+        span = made[leaf].span if leaf in made else None
+        known = leaf.type
+        op = (
+            "builtins.list" if known is not None and known.kind == "list" else "np.copy"
+        )
+        copy = Value(None, known)
+        copies.append(Node(op, (leaf,), outs=(copy,), span=span))
+        if known is not None:
+            return copy
+        # A number stays one: `np.copy` makes it an array.
+        item = Value()
+        copies.append(Node("getitem", (copy, ()), outs=(item,), span=span))
+        return item
+
+    result = map_leaves(owned, graph.result)
+    block = graph.block
+    nodes = (*block.nodes, *copies)
+    return replace(graph, block=Block(block.params, nodes, (result,)))
