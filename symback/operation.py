@@ -89,9 +89,12 @@ def holds(*of: int, what: str = "items") -> Alias:
     return Alias(of, held=what)
 
 
-def writes(*of: int) -> Alias:
-    """Return the contract of a result that is the first argument, written to."""
-    return Alias(of, always=True, writes=of)
+def writes(of: int, *keeps: int) -> Alias:
+    """Return the contract of a result that is one argument, written to.
+
+    If that is a list, it holds the arguments that it keeps from now on.
+    """
+    return Alias((of, *keeps), writes=(of,))
 
 
 @dataclass(frozen=True)

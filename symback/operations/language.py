@@ -55,7 +55,7 @@ declare("while", alias=UNKNOWN)
 # What acts on the world, or may.
 declare("assert", alias=FRESH, acts=True, function=_nothing)
 declare("raise", alias=FRESH, acts=True, function=_nothing)
-declare("builtins.print", function=_nothing)
+declare("builtins.print", alias=FRESH, acts=True, function=_nothing)
 declare(
     "call",
     alias=UNKNOWN,
@@ -82,7 +82,7 @@ for name in (
 # Arrays.
 declare("dim", alias=FRESH, function=lambda x, k: x.shape[k])
 declare("shape", alias=FRESH, function=lambda x: x.shape)
-declare("setitem", alias=writes(0), function=_setitem)
+declare("setitem", alias=writes(0, 2), function=_setitem)
 declare("index_add", alias=writes(0), function=_index_add)
 declare("getitem", alias=may_view(0))
 declare("unpack", alias=may_view(0), function=tuple)
@@ -98,7 +98,7 @@ declare(
 
 # Lists and structures.
 declare("list", alias=holds(*EVERY), function=lambda *items: list(items))
-declare("list_append", alias=writes(0), function=lambda items, item: [*items, item])
+declare("list_append", alias=writes(0, 1), function=lambda items, item: [*items, item])
 declare(
     "list_pop",
     alias=writes(0),

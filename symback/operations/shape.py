@@ -369,7 +369,7 @@ pullback(
 pullback(
     "np.meshgrid(*xi, indexing='xy') -> *outs",
     meshgrid_of,
-    alias=may_view(*EVERY, unless="copy"),
+    alias=may_view(*EVERY, unless="copy", read_only=True),
 )
 pullback(
     "np.broadcast_arrays(*args) -> *outs",

@@ -54,7 +54,8 @@ class Aliases:
             self._sites[site] = {site}
             self._held[site] = {site}
         for node in graph.block.walk():
-            if node.op.alias.read_only:
+            op = node.op
+            if op.alias.read_only and op.sources(node.args, node.kwargs):
                 self.external.update(node.outs)
         self._changed = True
         while self._changed:
