@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InternalError, SymbackError
-from ..graph import EFFECTS, Graph, Node, Value
+from ..graph import Graph, Node, Value
 from ..infer import interrupts, quiet
 from ..noise import Noise, is_random
 from .agreement import misfit, same, same_form, unmovable
@@ -147,7 +147,7 @@ class Witness:
     def acts(self) -> bool:
         """Say whether the user's function may act on the world when it runs."""
         return any(
-            node.op in EFFECTS
+            node.op.acts
             and node.op not in ("assert", "raise")
             and not self._draws(node)
             for node in self.nodes()
