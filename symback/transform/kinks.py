@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import EFFECTS, Arg, Block, Node, Value, leaves
+from ..graph import Arg, Block, Node, Value, leaves
 from ..operations import REGISTRY, Rule
 from ..operations.arithmetic import abs_from_left, abs_from_right
 from .activity import mentions
@@ -109,7 +109,7 @@ class Forms:
 
     def see(self, node: Node) -> None:
         """Note the form of a node's output; nodes come in the order of the program."""
-        if len(node.outs) != 1 or node.blocks or node.op in EFFECTS or node.op.acts:
+        if len(node.outs) != 1 or node.blocks or node.op.acts:
             return
         found = self.linear(node)
         if found is None or not 0 < len(found.terms) <= MOST_TERMS:
