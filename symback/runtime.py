@@ -24,6 +24,7 @@ __all__ = [
     "list_add",
     "matmul_pullback_a",
     "matmul_pullback_b",
+    "owned",
     "scan",
     "split_like",
     "structure",
@@ -107,6 +108,20 @@ def zeros_of(x: Any) -> Any:
     if isinstance(x, (float, int)) and not isinstance(x, np.generic):
         return 0.0
     return np.zeros_like(x)
+
+
+def owned(x: Any) -> Any:
+    """Return a number, an array, or a list or tuple of them, in memory of its own.
+
+    >>> x = np.ones(2)
+    >>> y, (z, number) = owned((x, [x, 1.0]))
+    >>> np.shares_memory(x, y), np.shares_memory(y, z), number
+    (False, False, 1.0)
+    """
+    if isinstance(x, (list, tuple)):
+        parts = [owned(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    return np.copy(x) if isinstance(x, np.ndarray) else x
 
 
 def winners(index: Any, x: Array) -> Array:

@@ -31,3 +31,4 @@ pullback(
     alias=holds(0, what="contents"),
 )
 zero("runtime.zeros_of(x)")
+pullback("runtime.owned(x)", items_of, alias=holds(what="new"))

@@ -41,18 +41,12 @@ def own(graph: Graph) -> Graph:
             taken.update(sites)
             return leaf
         span = made[leaf].span if leaf in made else None
-        known = leaf.type
-        op = (
-            "builtins.list" if known is not None and known.kind == "list" else "np.copy"
-        )
-        copy = Value(None, known)
+        # Of what nothing is known, it may be a number or a list of arrays, too.
+        is_array = leaf.type is not None and leaf.type.is_array
+        op = "np.copy" if is_array else "runtime.owned"
+        copy = Value(None, leaf.type)
         copies.append(Node(op, (leaf,), outs=(copy,), span=span))
-        if known is not None:
-            return copy
-        # A number stays one: `np.copy` makes it an array.
-        item = Value()
-        copies.append(Node("getitem", (copy, ()), outs=(item,), span=span))
-        return item
+        return copy
 
     result = map_leaves(owned, graph.result)
     block = graph.block

@@ -198,6 +198,7 @@ ODD: dict[str, list[Call]] = {
     "builtins.abs": [call(M), call(K)],
     "runtime.unbroadcast": [call(M, M), call(M, M[0]), call(M, 1.0), call(M + 0j, M)],
     "runtime.split_like": [call(M, [M[:1], M[1:]]), call(M, [M])],
+    "runtime.owned": [call(M), call([M, M]), call(2.0)],
     "runtime.zeros_of": [call(M), call([M, M])],
     "runtime.add_lists": [call([M], [M]), call(M, M)],
     "runtime.list_add": [call([M, M], slice(0, 1), [M])],
