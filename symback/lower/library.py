@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import EFFECTS, Value
+from ..graph import Value
 from ..infer import resolve
+from ..operation import operation
 from ..operations import REGISTRY
 from .abstract import (
     Array,
@@ -146,7 +147,7 @@ class Library(Attributes):
                 return Obj(made, np.random.default_rng(0), cell)
         reason = f"`{op}` draws random numbers from a hidden state"
         hint = "pass a generator: `def loss(x, rng): ... rng.normal(size=3)`."
-        if op not in EFFECTS:
+        if not operation(op).declared:
             raise self.refuse(reason, hint)
         self.effect(op, *given, **named)
         if op == "np.random.seed":

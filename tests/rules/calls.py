@@ -676,7 +676,6 @@ CALLS |= {
     ],
     "runtime.add_lists": [call([1.5, 2.5], [0.5, 0.25])],
     "runtime.list_add": [call([1.5, 2.5, 3.5], slice(1, 3), [0.5, 0.25])],
-    "runtime.add_lists": [call([1.5, 2.5], [0.5, 0.25]), call(M, M)],
     "runtime.owned": [call(M), call([1.5, M])],
 }
 CALLS |= {
