@@ -15,6 +15,13 @@ import numpy as np
 from .. import __version__
 from ..assumptions import Assumptions, Refine
 from ..emit import emit
+from ..errors import (
+    NotDifferentiableError,
+    NotScalarError,
+    ShapeError,
+    Span,
+    UnsupportedSyntaxError,
+)
 from ..graph import Arg, Graph, Value, leaves
 from ..infer import quiet, silent
 from ..inference import SampledTypes
