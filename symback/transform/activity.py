@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..graph import Block, Node, Value, leaves
+from ..graph import Block, Loop, Node, Value, leaves
 
 __all__ = ["mentions", "varied_values"]
 
@@ -42,33 +42,25 @@ def _visit_loop(
     node: Node, varied: set[Value], visit: Callable[[tuple[Node, ...]], None]
 ) -> None:
     """Walk a loop's body until no more carried values turn out to vary."""
-    body = node.blocks[-1]
-    inits = node.args[-1]
-    lead = 0
-    if node.op == "for":
-        elements = node.args[1]
-        lead = 1 + len(elements)
-        for element, param in zip(elements, body.params[1:lead], strict=True):
-            if element in varied:
-                varied.add(param)
-    flags = 1 if node.kwargs.get("breaks") else 0
-    carried = body.params[lead:]
-    for init, param in zip(inits, carried, strict=True):
-        if isinstance(init, Value) and init in varied:
+    loop = Loop.of(node)
+    for items, walk in zip(loop.walked, loop.walks, strict=True):
+        if mentions(items, varied):
+            varied.add(walk)
+    for init, param in zip(loop.inits, loop.carried, strict=True):
+        if mentions(init, varied):
             varied.add(param)
     while True:
         before = len(varied)
-        visit(body.nodes)
-        for result, param in zip(body.results[flags:], carried, strict=False):
-            if isinstance(result, Value) and result in varied and not _integral(param):
+        visit(loop.nodes)
+        for following, param in zip(loop.nexts, loop.carried, strict=True):
+            if mentions(following, varied) and not _integral(param):
                 varied.add(param)
         if len(varied) == before:
             break
-    for k, out in enumerate(node.outs):
-        result = body.results[flags + k]
-        init = inits[k] if k < len(inits) else None
-        if any(isinstance(a, Value) and a in varied for a in (result, init)):
-            varied.add(out)
+    carried = zip(loop.finals, loop.inits, loop.nexts, strict=True)
+    varied.update(out for out, *parts in carried if mentions(parts, varied))
+    collected = zip(loop.lists, loop.items, strict=True)
+    varied.update(out for out, item in collected if mentions(item, varied))
 
 
 def _integral(value: Value) -> bool:

@@ -71,12 +71,23 @@ class Recompute:
         for value in needed:
             if not self.possible(value, kept):
                 kept.append(value)
+        kept = [value for value in kept if not self.is_entry(value, kept)]
         self.kept = kept
         for value in needed:
             if value not in kept:
                 self.make(value)
         # What recomputation reads must be kept as well: `possible` has seen to it.
         return kept
+
+    def is_entry(self, value: Value, kept: list[Value]) -> bool:
+        """Say whether a value is a fixed part of an array that is kept anyway."""
+        node = self.makers.get(value)
+        if node is None or node.op != "getitem" or len(node.inputs) != 1:
+            return False
+        index = node.args[1]
+        parts = index if isinstance(index, tuple) else (index,)
+        basic = all(isinstance(p, int | slice | type(None)) for p in parts)
+        return basic and node.args[0] in kept
 
     def possible(self, value: Value, kept: list[Value]) -> bool:
         """Say whether a value follows cheaply from the index, invariants and `kept`."""

@@ -24,45 +24,46 @@ def kalman_nll_value_and_grad(A, q, r, ys):
         S = H @ P_2 @ H.T + r**2            # models.py:105  S = H @ P @ H.T + r**2
         e = y - H @ m                       # models.py:106  e = y - H @ m
         K = (P_2 @ H.T) / S                 # models.py:107  K = P @ H.T / S
-        t3 = e[0]                           # models.py:108
-        t4 = S[0, 0]
-        t5 = t3**2 / t4
-        t6 = t1 * t4
-        nll += 0.5 * (t5 + np.log(t6))
+        t3 = S[0, 0]                        # models.py:108
+        t4 = e[0] ** 2 / t3
+        t5 = t1 * t3
+        nll += 0.5 * (t4 + np.log(t5))
         m = m + K @ e                       # models.py:109  m = m + K @ e
-        t7 = K @ H                          # models.py:110  P = P - K @ H @ P
-        P_1 = P_2 - t7 @ P_2
-        saved.append((P_2, t7, e, K, t6, t4, t5, t3, S, t2))
+        t6 = K @ H                          # models.py:110  P = P - K @ H @ P
+        P_1 = P_2 - t6 @ P_2
+        saved.append((P_2, t6, e, K, t5, t4, S, t2))
 
     # backward
-    t8 = np.zeros_like(A.T)                 # models.py:102
+    t7 = np.zeros_like(A.T)                 # models.py:102
     m_bar = np.zeros_like(m)
     P_bar = np.zeros_like(P_1)
     nll_bar = 1.0
     r_bar = 0.0
     q_bar = 0.0
     A_bar = np.zeros_like(A)
-    for (P_2, t7, e, K, t6, t4, t5, t3, S, t2), P_1, m in zip(
+    for (P_2, t6, e, K, t5, t4, S, t2), P_1, m in zip(
         reversed(saved), reversed(P_saved), reversed(m_saved)
     ):
+        t8 = S[0, 0]                        # models.py:108
         t9 = -P_bar                         # models.py:110
         K_bar = t9 @ P_2.T @ H.T + np.outer(m_bar, e)  # models.py:109
         t10 = nll_bar * 0.5                 # models.py:108
-        t11 = t10 / t6 * t1 - t10 * t5 / t4
+        t11 = t10 / t5 * t1 - t10 * t4 / t8
+        t12 = 2 * (t10 / t8) * e[0]
         e_bar = K.T @ m_bar                 # models.py:109
-        e_bar[0] += 2 * (t10 / t4) * t3     # models.py:108
+        e_bar[0] += t12                     # models.py:108
         S_bar = np.sum(-(K_bar * K / S), axis=0, keepdims=True)  # models.py:107
         S_bar[0, 0] += t11
-        t12 = P_bar + t7.T @ t9 + (K_bar / S) @ H
+        t13 = P_bar + t6.T @ t9 + (K_bar / S) @ H
         m_bar = m_bar + H.T @ -e_bar        # models.py:106
-        P_bar = t12 + H.T @ (S_bar @ H)     # models.py:105
-        t13 = P_bar @ A                     # models.py:104
-        t8 += t2.T @ P_bar
-        A_bar += t13 @ P_1.T
+        P_bar = t13 + H.T @ (S_bar @ H)     # models.py:105
+        t14 = P_bar @ A                     # models.py:104
+        t7 += t2.T @ P_bar
+        A_bar += t14 @ P_1.T
         A_bar += np.outer(m_bar, m)         # models.py:103
         m_bar = A.T @ m_bar
         r_bar += 2 * np.sum(S_bar) * r      # models.py:105
         q_bar += 2 * np.sum(P_bar * P) * q  # models.py:104
-        P_bar = A.T @ t13
-    A_bar = A_bar + t8.T
+        P_bar = A.T @ t14
+    A_bar = A_bar + t7.T
     return nll, (A_bar, q_bar, r_bar)
