@@ -203,7 +203,7 @@ def _elementwise(
                 state = "dirty"
         risky = cot.risky or (not linear and _singular(rule, node))
         made = Cotangent(value, cot.mask, state, None, cot.thick, risky)
-    if _stretches(node, primal, out):
+    if _stretches(context, node, primal):
         if not bars.known(made.value, primal) and primal.type is None:
             context.accumulate(primal, replace(made, thick=True), cots)
             return
@@ -230,11 +230,37 @@ def _singular(rule: Rule, node: Node) -> bool:
     return rule.singular or node.op in SINGULAR
 
 
-def _stretches(node: Node, primal: Value, out: Value) -> bool:
+def _stretches(context: Context, node: Node, primal: Value) -> bool:
     """Say whether an argument may have been broadcast."""
+    out = node.out
     if primal.type is not None and out.type is not None:
         return primal.type.dims != out.type.dims or "?" in out.type.dims
-    return len(set(node.inputs)) > 1
+    return not _alone(context, node, primal)
+
+
+def _alone(context: Context, node: Node, primal: Value) -> bool:
+    """Say whether a value is all that a node is computed from, entry by entry.
+
+    A closed rule's argument may stand several nodes above: ``np.exp(x - c)`` has the
+    exponent x, and c may be larger.
+    """
+    todo, seen = [node], {node}
+    while todo:
+        inputs = set(todo.pop().inputs)
+        if len(inputs) != 1:
+            return False
+        (value,) = inputs
+        if value is primal:
+            continue
+        made = context.build.defs.get(value)
+        if made is None or made in seen:
+            return False
+        rule = rule_of(made)
+        if rule is None or rule.kind not in ("elementwise", "select"):
+            return False
+        seen.add(made)
+        todo.append(made)
+    return True
 
 
 def _kept(context: Context, cot: Cotangent, partial: Arg) -> Cotangent:

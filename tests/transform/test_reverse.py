@@ -62,6 +62,23 @@ class TestAccumulation:
         assert gradient(f, np.float64(3.0)) == 0.0
 
 
+class TestWithoutTypes:
+    """The source for any shapes sums over what was broadcast."""
+
+    def test_an_exponent_that_was_stretched(self):
+        def f(x, y):
+            return np.sum(np.exp(x - y) * np.array([1.0, 2.0]))
+
+        text = symback.differentiable(f, wrt=("x", "y")).backward_source
+        space: dict[str, Any] = {}
+        exec(text, space)
+        x, y = np.zeros((2, 1)), np.zeros(2)
+        _, (x_bar, y_bar) = space["f_value_and_grad"](x, y)
+        # Each row of x meets the weights 1 and 2; each weight meets two rows.
+        assert x_bar.tolist() == [[3.0], [3.0]]
+        assert y_bar.tolist() == [-2.0, -4.0]
+
+
 class TestStops:
     """Some paths carry no derivative, mathematically."""
 
