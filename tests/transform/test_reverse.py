@@ -66,17 +66,20 @@ class TestWithoutTypes:
     """The source for any shapes sums over what was broadcast."""
 
     def test_an_exponent_that_was_stretched(self):
-        def f(x, y):
-            return np.sum(np.exp(x - y) * np.array([1.0, 2.0]))
+        def softmax(z):
+            e = np.exp(z - z.max(axis=-1, keepdims=True))
+            return e / e.sum(axis=-1, keepdims=True)
 
-        text = symback.differentiable(f, wrt=("x", "y")).backward_source
+        def f(x, scale, w):
+            return np.sum(softmax(x / np.sqrt(scale)) * w)
+
         space: dict[str, Any] = {}
-        exec(text, space)
-        x, y = np.zeros((2, 1)), np.zeros(2)
-        _, (x_bar, y_bar) = space["f_value_and_grad"](x, y)
-        # Each row of x meets the weights 1 and 2; each weight meets two rows.
-        assert x_bar.tolist() == [[3.0], [3.0]]
-        assert y_bar.tolist() == [-2.0, -4.0]
+        exec(symback.differentiable(f).backward_source, space)
+        # p = (1, 3) / 4 and (3, 1) / 4: the slope by z is p (w - p · w).
+        x = 2.0 * np.log(np.array([[1.0, 3.0], [3.0, 1.0]]))
+        _, x_bar = space["f_value_and_grad"](x, 4.0, np.array([1.0, 2.0]))
+        expected = np.array([[-0.1875, 0.1875]] * 2) / 2.0
+        assert x_bar == pytest.approx(expected, rel=1e-12)
 
 
 class TestStops:
