@@ -279,6 +279,19 @@ def deep(x):
 
 
 @tried(X)
+def deeply(x):
+    d = {"a": x * 1.0, "t": (x * 2.0, [x * 3.0])}
+    d["b"] = d["a"]
+    e = copy.deepcopy(d)
+    d["a"][0] = x[1] * 5
+    e["b"][1] = x[2] ** 2
+    e["t"][1][0] *= x
+    e["t"][1].append(x)
+    rest = np.sum(d["t"][0]) + np.sum(d["t"][1][0] ** 2) + sum(map(np.sum, e["t"][1]))
+    return np.sum(d["b"]) + np.sum(e["a"] ** 2) + rest
+
+
+@tried(X)
 def identity(x):
     a, b = x * 1.0, x * 2.0
     c = a if x[0] > 0.1 else b
