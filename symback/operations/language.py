@@ -113,9 +113,11 @@ declare(
 declare(
     "list_reverse", alias=holds(0, what="contents"), function=lambda items: items[::-1]
 )
+# The fields are held, what they are like is only asked for its class.
+declare("runtime.structure", alias=holds(1))
 declare(
     "struct",
-    alias=holds(*EVERY),
+    alias=holds(1),
     function=lambda like, fields: type(like)(**fields),
 )
 for name in "list tuple sorted reversed enumerate zip".split():
