@@ -36,6 +36,18 @@ def own(graph: Graph) -> Graph:
     def owned(leaf: Any) -> Any:
         if not isinstance(leaf, Value):
             return leaf
+        node = made.get(leaf)
+        if node is not None and node.op.alias.held == "items":
+            # A structure is built again of fields that are its own.
+            args = list(node.args)
+            for place in node.op.alias.of or ():
+                if place < len(args):
+                    args[place] = map_leaves(owned, args[place])
+            if map_leaves(id, tuple(args)) == map_leaves(id, node.args):
+                return leaf
+            again = Value(leaf.name, leaf.type)
+            copies.append(replace(node, args=tuple(args), outs=(again,)))
+            return again
         sites = aliases.reads(leaf)
         if sites.isdisjoint(taken):
             taken.update(sites)
