@@ -13,8 +13,10 @@ import dataclasses
 import functools
 import random
 import re
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,6 +126,30 @@ def _probe(names: dict[str, Any]) -> None:
     raise Reached(names)
 
 
+LINES = 20_000
+"""Lines that a program may run while it is written."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Raise where more lines run than a program that ends would: no clock decides."""
+    count = 0
+
+    def step(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > LINES:
+            raise RuntimeError("the program does not end")
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
 class Writer:
     """Writes one program from one stream of random numbers."""
 
@@ -163,7 +189,8 @@ class Writer:
                 warnings.simplefilter("error")
                 exec(compiled_header(), namespace)
                 exec(compile(tried.text, "<trial>", "exec"), namespace)
-                namespace["loss"](*tried.arguments())
+                with bounded():
+                    namespace["loss"](*tried.arguments())
         except Reached as there:
             found: dict[str, Any] = there.args[0]
             if all(map(is_small, found.values())):
