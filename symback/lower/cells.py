@@ -96,8 +96,14 @@ class Cells(Core):
         if len(now) == len(ref.of) and all(map(operator.is_, now, ref.of)):
             return ref.made
         if isinstance(ref, Choice):
-            found = self.pick(ref, lambda option: self.loaded(option))
-            return cast("Value", self.operand(found))
+            kept = self.kept(ref, now)
+
+            def load(option: Any) -> Any:
+                # What the choice was when made, it is while nothing below is new.
+                view = isinstance(option, View) and kept.issuperset(mentions(option))
+                return ref.made if view else self.loaded(option)
+
+            return cast("Value", self.operand(self.pick(ref, load)))
         if ref.made in self.uncertain and ref.made.type is not None:
             raise self.ask_or_refuse(ref.made)
         base = self.read(ref.base)
@@ -115,6 +121,14 @@ class Cells(Core):
         """Return what the cells below a reference hold now."""
         cells = dict.fromkeys(mentions(ref))
         return tuple(self.held(self.state, ("h", c)) for c in cells)
+
+    def kept(self, ref: View, now: tuple[Any, ...]) -> set[int]:
+        """Return the cells below a reference that hold what they held."""
+        cells = dict.fromkeys(mentions(ref))
+        if len(cells) != len(ref.of):
+            return set()
+        held = zip(cells, now, ref.of, strict=True)
+        return {cell for cell, one, before in held if one is before}
 
     def current(self, ref: Any) -> Any:
         """Note that what a reference was made with is what it holds now."""
