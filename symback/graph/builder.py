@@ -120,6 +120,7 @@ class Builder:
         self.span: Span | None = None
         self.role: Role = "primal"
         self.names: dict[Value, str] = {}
+        self.finished: dict[Value, Value] = {}
 
     # Nodes
 
@@ -268,7 +269,11 @@ class Builder:
 
     def named(self) -> dict[Value, Value]:
         """Return for each value that was named while building the one to replace it."""
-        return {v: Value(name, v.type) for v, name in self.names.items()}
+        for value, name in self.names.items():
+            # One value for each, however often it is asked: graphs hold it.
+            if value not in self.finished:
+                self.finished[value] = Value(name, value.type)
+        return dict(self.finished)
 
     def finish(self, block: Block) -> Block:
         """Return a block whose values have the names that they were given."""

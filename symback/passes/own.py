@@ -7,9 +7,9 @@
 >>> print(own(Graph("f", (Param("x", x),), block)))
 graph f(x: float64[n, n]):
   y: float64[n, n] = np.transpose(x)
-  t1: float64[n, n] = np.copy(y)
-  t2: float64[n, n] = np.copy(y)
-  -> (t1, t2)
+  %1: float64[n, n] = np.copy(y)
+  %2: float64[n, n] = np.copy(y)
+  -> (%1, %2)
 """
 
 from __future__ import annotations

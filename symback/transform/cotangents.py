@@ -61,7 +61,8 @@ class Cotangents:
     primal : the values of the graph that is differentiated.
     sequences : those that may be lists or tuples though no type says so.
     carried : what a loop's parameters begin with and are given next.
-    guarded : infinite slopes were masked out.
+    guarded : infinite slopes were masked out.  overflowing : quotients by what may
+        overflow are zeros.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Cotangents:
         self.primal = primal
         self.sequences = sequences
         self.guarded = False
+        self.overflowing = False
         self.carried: dict[Value, tuple[Arg, Arg]] = {}
 
     def named(self, primal: Value) -> str | None:

@@ -59,6 +59,9 @@ class Gradients:
         if known is None and not self._settled(final):
             final = self.build.emit("runtime.unbroadcast", final, value)
         if known is not None:
+            if final.type is None and known.dtype in ("float32", "float16"):
+                # What is not typed may have more precision than its parameter.
+                final = self.build.emit("runtime.unbroadcast", final, value)
             final = self._typed(value, known, final)
         self.context.own_name(final, value.name)
         self.context.found[value] = final

@@ -78,6 +78,8 @@ def jvp(
     errstate = dict(graph.errstate)
     if sweep.bars.guarded:
         errstate = {"divide": "ignore", "invalid": "ignore", **errstate}
+    if sweep.bars.overflowing:
+        errstate = {"over": "ignore", **errstate}
     params = (*graph.params, *made)
     return replace(graph, block=block, params=params, errstate=errstate).check()
 
@@ -236,7 +238,9 @@ class Forward:
         closed = None
         if len(node.outs) == 1:
             closed = match_closed(node, self.build.defs, self.varied)
-            closed = closed or match_exponential(node, self.build.defs, self.varied)
+            if closed is None:
+                closed = match_exponential(node, self.build.defs, self.varied)
+                self.bars.overflowing |= closed is not None
         if closed is not None:
             self._apply(*closed, node)
             return
@@ -525,8 +529,8 @@ def _repeated(f: Forward, node: Node) -> bool:
     return True
 
 
-@_moves("struct")
+@_moves("struct", "runtime.structure")
 def _struct(f: Forward, node: Node) -> bool:
     like, fields = node.args
-    f.give(node.out, f.build.emit("struct", like, f.dot_of(fields)))
+    f.give(node.out, f.build.emit(node.op, like, f.dot_of(fields)))
     return True

@@ -316,7 +316,7 @@ def _listed(context: Context, node: Node, outs: Cots, cots: Cots) -> bool:
     return True
 
 
-@handles("struct")
+@handles("struct", "runtime.structure")
 def _struct(context: Context, node: Node, outs: Cots, cots: Cots) -> bool:
     bar = outs[node.out].value
     for field, part in node.args[1].items():

@@ -136,6 +136,8 @@ def differentiate(
     errstate = dict(graph.errstate)
     if sweep.bars.guarded:
         errstate = {"divide": "ignore", "invalid": "ignore", **errstate}
+    if sweep.bars.overflowing:
+        errstate = {"over": "ignore", **errstate}
     made = replace(
         graph, block=block, errstate=errstate, params=(*graph.params, *params)
     )
@@ -399,7 +401,9 @@ def _reverse_node(context: Context, node: Node, cots: Cots) -> None:
     closed = None
     if len(node.outs) == 1:
         closed = match_closed(node, context.build.defs, context.varied)
-        closed = closed or match_exponential(node, context.build.defs, context.varied)
+        if closed is None:
+            closed = match_exponential(node, context.build.defs, context.varied)
+            context.bars.overflowing |= closed is not None
         closed = closed or match_root(node, context.build.defs, context.varied)
     if closed is not None:
         apply(context, *closed, node, outs, cots)

@@ -45,7 +45,7 @@ def function_of(op: str) -> Callable[..., Any] | None:
     head, *path = op.split(".")
     if not path:
         return getattr(operator, head if head != "invert" else "invert", None)
-    place = {"builtins": builtins, **NAMESPACE}[head]
+    place: Any = {"builtins": builtins, **NAMESPACE}.get(head)
     for name in path:
         place = getattr(place, name, None)
     return place
